@@ -6,8 +6,8 @@ import "fmt"
 type benchCase struct {
 	name        string
 	benchmark   string // without the prefix
-	time        string // duration or number of operations of a run
-	count       int    // runs of a process
+	time        string // duration of a run, or number of its operations
+	count       int    // runs per process
 	full, quick int    // processes
 	counts      bool   // the case has rows that are counts
 	rows        func(*measurements) []row
@@ -44,7 +44,7 @@ func cases() []benchCase {
 // blocks.
 const slotsPrefix = "SlotLimiter"
 
-// callRows has the goals of one call. when is the end of the name of the row of the unavoidable work.
+// callRows has the goals of one call. The row with the unavoidable work has a name that ends in when.
 func callRows(m *measurements, benchmark, name, when string, duration, bytes float64) []row {
 	baseline, ours := benchmark+"/side=baseline ", benchmark+"/side=ours "
 	return []row{

@@ -46,8 +46,8 @@ func main() {
 	}
 }
 
-// measure runs the benchmarks of the cases whose names contain only, and returns their rows. If counts is set, these are the rows
-// that are no times.
+// measure runs the benchmarks of the cases whose names contain the text only, and returns their rows. If counts is set, it omits
+// rows that are times.
 func measure(only string, quick, counts bool) ([]row, error) {
 	directory, err := os.MkdirTemp("", "bench-")
 	if err != nil {

@@ -37,7 +37,7 @@ func (r row) counted() row {
 	return r
 }
 
-// Values of row.met. A row without a goal has none in both columns.
+// Values of row.met. In a row without a goal, the columns goal and met are none.
 const (
 	yes  = "yes"
 	no   = "NO"

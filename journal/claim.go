@@ -66,7 +66,7 @@ func (r *work) claim(ctx context.Context) {
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
-	// The end of ctx does not break a connection during the commit: otherwise claimed payments would be left until the lease ends.
+	// The end of ctx does not break a connection during the commit: otherwise payments would stay claimed until the lease ends.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeLimit, errStoreLimit)
 	defer cancel()
 	taken := time.Now()

@@ -1,4 +1,4 @@
-// Package journal makes each payment once, whatever stores the payments: a program that moves money in bulk, such as a
+// Package journal makes each payment once, in any kind of store. A program that moves money in bulk, such as a
 // payroll, a bulk load or a queue of transfers, can be killed at any moment and run again.
 //
 // The package has the record of a payment ([Entry]), its states ([State]), a run that sends it ([Run]), and [Workers] that
@@ -16,7 +16,7 @@
 //
 // A payment of unknown outcome is sent again under its request ID: if the service has paid, it returns the cached response.
 // After 29 days a run returns [ErrWindow] instead: the service may have forgotten the request ID and could pay twice.
-// Search for the movement with FindMovement (take the time from the error: [prepaid.FindMovementParams.Around]), or
+// Search for the movement with FindMovement ([prepaid.FindMovementParams.Around] takes the time from the error), or
 // ask the operator. Record the result with [Entry.Resolve], or with Resolve of the store.
 //
 // A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that

@@ -119,7 +119,7 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 	if at.IsZero() || e.RequestID.Expired(now) {
 		return nil
 	}
-	lastSent := earlier(e.SentUntil(), now)                       // measured by another clock
+	lastSent := earlier(e.SentUntil(), now)                       // another clock may be ahead
 	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // an earlier sender gave its attempts more time
 		lastSent = lastSent.Add(longer)
 		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
@@ -213,10 +213,10 @@ type Payment struct {
 	Params prepaid.PaymentParams
 }
 
-// NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain SHA-256,
-// and anyone who has the entry can find a bank account number by trying all numbers. Keep the key as long as the entry: with another key
-// every payment is [ErrChanged]. LastSent in params means that the payment was sent without this store, with unknown outcome: the entry's
-// state is then unknown since LastSent. NewEntry does not call params.Validate.
+// NewEntry returns the queued entry of a payment from account, with digests of its params under key. With an empty key they are plain
+// SHA-256, and anyone who has the entry can find a bank account number by trying all numbers. Keep the key as long as the entry: with
+// another key every payment is [ErrChanged]. Set LastSent in params if the payment was sent without this store, with unknown outcome: the
+// entry's state is then unknown since LastSent. NewEntry does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {
@@ -234,7 +234,7 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 	}
 	e.Params = digest(key, withoutLastSent(params))
 	if !sent.IsZero() {
-		sent = earlier(sent, time.Now()).UTC().Round(0) // measured by another clock
+		sent = earlier(sent, time.Now()).UTC().Round(0) // another clock may be ahead
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
 	}
 	return e, nil

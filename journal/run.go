@@ -140,8 +140,8 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	case StateDone:
 		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
 	case StateUnknown:
-		// Applied without a usable response: sending again can still return the result. The outcome of an expired ID is unknown even if
-		// this store has never sent it: a run that the store lost or dropped may have sent it, and the next step, a new ID, pays.
+		// A payment applied without a usable response is unknown: sending again can return the result. The outcome of an expired ID is
+		// unknown even if this store never sent it: a run that the store lost or dropped may have, and the next step, a new ID, pays.
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
 		} // else this run may have sent until now, whatever earlier runs returned
@@ -195,7 +195,7 @@ func (e Entry) CallError(outcome prepaid.Outcome, err error) error {
 }
 
 // NotSent returns the [*prepaid.CallError] of a call that did not send the payment because of err. The outcome is that of earlier
-// runs: unknown if e is intended or unknown, and always if err is from [Entry.NeedsPerson].
+// runs: unknown if e is intended or unknown, or if err is from [Entry.NeedsPerson].
 func (e Entry) NotSent(sender Sender, err error) error {
 	if errors.Is(err, ErrWindow) || errors.Is(err, prepaid.ErrRequestIDReused) {
 		return tooOld(e, e, err)

@@ -47,7 +47,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	switch {
 	case errors.Is(err, ErrWindow):
 		return r.end(h, h.Entry)
-	case err != nil: // the store accepts no other end
+	case err != nil: // giving back is the only end that the store accepts
 		return r.giveBack(h, h.Entry, firstWait, err)
 	case r.stops():
 		return r.giveBack(h, run.GiveBack(), 0, errStopping)

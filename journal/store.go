@@ -45,8 +45,8 @@ type Claim struct {
 
 // Held is a payment that a worker holds.
 type Held struct {
-	// Entry is the state before the claim: sealed params, times by the store's clock. If its last run never ended, Entry is the
-	// result of [Entry.Died] for the [Claim] of that run.
+	// Entry is the state before the claim, with sealed params and times by the store's clock. If its last run never ended, Entry
+	// is the result of [Entry.Died] for the [Claim] of that run.
 	Entry Entry
 	// Fence is the fence of the claim.
 	Fence string

@@ -181,5 +181,5 @@ type work struct {
 	ahead      atomic.Int64  // how many payments may wait
 	brake      brake
 	lost       atomic.Int64              // outcomes that could not be recorded
-	admitted   atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent, by the store's clock
+	admitted   atomic.Pointer[time.Time] // payments of unknown outcome may be sent if they were due by this time of the store's clock
 }

@@ -4,8 +4,8 @@
 //
 // # The built-in limiter
 //
-// All slots are free at the start, so an idle client may send its whole allowance at once. A process that starts within 10 s of
-// the end of another on the same address does not know how many requests the other has sent.
+// All slots are free at the start, so an idle client may send its whole allowance at once. A process that starts less than
+// 10 s after another process on the same address ended does not know how many requests that process sent.
 //
 // A 429 pauses all lanes, including callers that already wait. The pause is the Retry-After of the 429 (at most
 // RetryPolicy.MaxRetryAfter) or, without one, a random 2.5 to 10 s. After the first 429, requests are also spaced evenly in
@@ -83,23 +83,23 @@ type SharedOptions struct {
 	// Name is the name of the limit in the store: at most 128 printable ASCII characters without white space. By default it
 	// is "prepaid:limit" in Redis, and "default" in Postgres. Use one name for each address that the service sees.
 	Name string
-	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without the
-	// store. If Replicas is zero, the store reports the number, there is no reserve, and a replica that has never reached
-	// the store assumes 10.
+	// Replicas is the maximum number of replicas. A tenth of each replica's equal share is reserved, so that the replica
+	// can start without the store. If Replicas is zero, nothing is reserved. The store then reports the number; a replica
+	// that has never reached the store assumes 10.
 	Replicas int
 	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
 	Allowance int
 	// Window is the service's window: by default 10 s, at least 100 ms.
 	Window time.Duration
 	// Lease is how long a replica that cannot reach the store continues unchanged; then it is limited to its equal share. A
-	// killed replica keeps its slots for a Lease; then the slots rest for a Window. By default 5 s, at least 100 ms.
+	// killed replica keeps its slots for a Lease; then the slots rest for a Window. Lease is 5 s by default, at least 100 ms.
 	Lease time.Duration
 	// Timeout bounds one exchange with the store: by default 250 ms for Redis and 1 s for Postgres, at most half of Lease. No
 	// call waits for two exchanges.
 	Timeout time.Duration
 	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
-	// Logger gets a record when the store becomes unreachable and when it is back.
+	// Logger gets a record when the store becomes unreachable, and when it is reachable again.
 	Logger *slog.Logger
 	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
 	OnChange func(SharedStatus)
@@ -113,25 +113,25 @@ type SharedStatus struct {
 	Slots int
 	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first exchange.
 	Replicas int
-	// Err is why the last exchange failed; nil if Shared is true, or before the first exchange.
+	// Err is the error of the last exchange; nil if Shared is true, or before the first exchange.
 	Err error
 }
 
-// Shared is a limiter for all replicas behind one address. After Close its Acquire returns an error that is ErrClosed of the client.
+// Shared is a limiter for all replicas behind one address. After Close, Acquire returns prepaid.ErrClosed.
 //
 // The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at most one replica owns it
 // at a time. So all replicas together never exceed the allowance, in any fixed or sliding window of the service. Replicas reuse their
-// slots without asking. The store grants slots that no replica needs: money before calls before bulk, in equal parts among replicas that
-// together need more than there is. It recalls slots from replicas that own more. Calls cannot get the last 0.4 % of the slots, and bulk
-// cannot get the last 2 %. A replica with very few slots may need up to a Window to get some for its payments.
+// slots without asking. The store grants slots that no replica needs, first for money, then for calls, then for bulk. If replicas need
+// more slots than there are, each gets an equal part, and replicas that own more must return some. Calls cannot get the last 0.4 % of the
+// slots, and bulk cannot get the last 2 %. A replica with very few slots may need up to a Window to get some for its payments.
 //
 // If the store is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
 // allowance. About one Window later, when every other replica does the same, it can use all of that share. In three cases the store
 // grants nothing for a Lease and a Window, in which all replicas report: after a restart or a loss of data; while the store has been up
-// for less than that time; after a Lease (up to an hour) without any report, unless all replicas had closed their limiters. Unreported
-// replicas may have used slots. So close the limiter: otherwise the next start waits. If a single replica is cut off for longer, it keeps
-// its share, which the others may also get: a 429 is then possible. A replica that starts without the store does not know which slots
-// were used before.
+// for less than that time; if no report has arrived for more than a Lease and less than an hour, unless all replicas had closed their
+// limiters. Replicas that did not report may have used slots. So close the limiter: otherwise the next start waits. If only one replica
+// is cut off, for longer than a Lease and a Window, it keeps its share, which the others may also get: a 429 is then possible. A replica
+// that starts without the store does not know which slots were used before.
 //
 // A 429 immediately pauses the replica that received it; the others pause at their next exchange. From then on requests are spaced evenly.
 type Shared interface {
@@ -139,7 +139,7 @@ type Shared interface {
 	// Status returns the current state.
 	Status() SharedStatus
 	// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the store. An error
-	// means that the store could not be reached; the other replicas then get the slots a Lease and a Window later. Close takes at
+	// means that the store could not be reached; the other replicas then get the slots after a Lease and a Window. Close takes at
 	// most two Timeouts. A second Close waits for the first and returns its error. Close the connections of the store afterwards.
 	Close() error
 }
@@ -153,7 +153,7 @@ func (None) Acquire(ctx context.Context, _ Lane) (Slot, error) { return nil, ctx
 // ErrRateLimited matches every [RefusedError] and, as prepaid.ErrRateLimited, status 429.
 var ErrRateLimited = errors.New("prepaid: rate limited")
 
-// RefusedError means that a limiter refused, because the wait for a slot would outlast the deadline. Nothing was sent.
+// RefusedError means that a limiter refused a request: the wait for a slot would outlast the deadline. Nothing was sent.
 type RefusedError struct {
 	// Wait is how long the wait for a slot would have been; zero means unspecified.
 	Wait time.Duration

@@ -21,8 +21,8 @@ type Histories interface {
 
 // Run compares books with the service. Set Books, and either Histories or Report with its period.
 type Run struct {
-	// Books are all rows of the accounts, in any order: also those from before Since, which explain items that are read again.
-	// An error ends the run. Write a row before its payment is sent, as a journal does; else the service alone may have the payment.
+	// Books are all rows of the accounts, in any order. Include rows from before Since: they explain items that are read again.
+	// An error ends the run. Write a row before its payment is sent, as a journal does; else only the service may have the payment.
 	Books iter.Seq2[Row, error]
 	// BooksAsOf is the time of the books. Zero means the time of the run; set it if the books are an older export.
 	BooksAsOf time.Time
@@ -51,7 +51,7 @@ type Run struct {
 	Since Checkpoint
 	// Overlap is the time before Since for which items are read again, because some items appear late. Zero means 1 h.
 	Overlap time.Duration
-	// Late is how long after a row's period its item may be booked, and how long after its booking it may become visible. Zero means 10 min.
+	// Late is how long after a row's period its item may be booked, and how long after that it may become visible. Zero means 10 min.
 	Late time.Duration
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration
@@ -65,8 +65,8 @@ type Run struct {
 	complete   bool
 }
 
-// Checkpoint returns the checkpoint of a complete loop over Findings, for Since of the next run. It returns false after an error
-// that ended the loop, and if you left the loop early.
+// Checkpoint returns the checkpoint of a complete loop over Findings, for Since of the next run. It returns false if an error
+// ended the loop, or if you left the loop early.
 func (r *Run) Checkpoint() (Checkpoint, bool) { return r.checkpoint, r.complete }
 
 // Findings iterates over the findings, by account in the order of IDs. A *[AccountError] is for one account, and the

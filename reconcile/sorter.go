@@ -201,7 +201,7 @@ type source struct {
 	head  record
 	rest  []record
 	in    *bufio.Reader
-	left  int // in the file
+	left  int // unread records in the file
 	bytes []byte
 }
 

@@ -77,8 +77,8 @@ const (
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or items have the same transaction ID. Or a row matched an item, and another item without
-	// a row has its amount and is in its period: the payment may have been made twice.
+	// KindTwice: several rows or items have the same transaction ID. Or a row matched an item, and another item without a row
+	// has the row's amount and is in the row's period: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.
@@ -114,20 +114,20 @@ type Finding struct {
 	// ByAmount: row and item were matched by amount and time because the row has no transaction ID. The item may still be
 	// another movement that looks the same.
 	ByAmount bool
-	// From is the start of the history that was read; zero for all of it.
+	// From is the start of the history that was read; zero for a complete history.
 	From time.Time
 	// CompleteTo is the time up to which the history and the books were complete.
 	CompleteTo time.Time
 }
 
-// Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads
-// complete histories; to begin at a later time, set the field To.
+// Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is for a first run, which
+// reads complete histories; to begin at a later time, set the field To.
 //
 // A checkpoint applies to the accounts of its run. To read the earlier history of an account added later, run without a checkpoint.
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`
-	// Failed has an entry for each account whose history was not read: the field To of the last run that read it, or zero.
+	// Failed has, for each account whose history was not read, the field To of the last run that read the history, or zero.
 	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
 }
 

@@ -3,15 +3,15 @@
 //
 // # Connections
 //
-// With an *http.Transport, a client knows that a request without a connection never left. Payments use one clone of it, and
-// requests that need their own connection use another. Limits such as MaxConnsPerHost apply to the original and to each clone.
-// RegisterProtocol for http or https is not supported: the clones do not have it.
+// With an *http.Transport, a client knows that a request without a connection never left. Payments use a clone of the transport;
+// requests that need their own connection use another clone. Limits such as MaxConnsPerHost apply to the original and to each
+// clone. RegisterProtocol for http or https is not supported: the clones lack the registered protocol.
 //
 // When an attempt of a call that changes something ends without a response, the client closes its TCP connection so that the
 // system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
 // The client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
 // like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. Client.Check warns if the client
-// cannot. Bytes in a proxy, the network or the service's receive queue are beyond reach.
+// cannot reach it. Bytes in a proxy, the network or the service's receive queue cannot be discarded.
 //
 // # A RoundTripper of your own
 //
@@ -95,8 +95,8 @@ func Wrappable(t *http.Transport) http.RoundTripper {
 //
 //	log.SetOutput(transport.DropUnsolicited(log.Writer()))
 //
-// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name,
-// a card number) through package log if the connection was kept. No setting of net/http prevents this. A client
+// If a service counts Content-Length in characters, or sends a body with a 204, the response has excess bytes (a name, a
+// card number). On a kept connection, net/http logs these bytes through package log, whatever its settings are. A client
 // prevents this only for requests that open their own connection, see [New]. Call DropUnsolicited after
 // slog.SetDefault, which also sets the output.
 func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }

@@ -34,9 +34,9 @@ type Config struct {
 	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: work in
 	// progress can finish even if the service has disconnected. If OnTransaction is nil, OnOther handles these messages.
 	//
-	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. A function
-	// that ignores its context is not waited for. While it is running, this Handler does not handle the message a
-	// second time, but after the lease another replica may handle it.
+	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. The Handler does
+	// not wait for a function that ignores its context. While the function runs, this Handler does not handle the message
+	// a second time, but after the lease another replica may handle it.
 	OnTransaction func(context.Context, *prepaid.Message) error
 	// OnType handles messages of the listed types, for example pings and alerts. The reference does not name these types:
 	// ask the operator. Otherwise OnType is like OnTransaction; see [Decoded] for functions with a typed payload.

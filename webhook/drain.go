@@ -54,8 +54,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // Drain passes the undeliverable messages of a hook to handle, one after the other, and dismisses each for which handle
 // returns nil. [Handler.Handle] is such a function, and also accepts a message that was already handled. A message for
 // which handle returns an error or panics stays stored, and Drain continues with the others. It passes each message
-// once. If the service reports how many messages are stored, Drain passes at most the number at its start: messages
-// added later (or as many others, if the service lists new messages first) are left to the next Drain.
+// once. If the service reports how many messages are stored, Drain passes at most as many as were stored at its start. It
+// leaves later messages (or as many others, if the service lists new messages first) to the next Drain.
 //
 // Killing the process loses nothing: messages that were not dismissed are listed again. When ctx ends, the message just
 // handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A dismissal that

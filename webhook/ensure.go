@@ -95,8 +95,8 @@ type ensureSettings struct {
 //
 // If the process may be killed in between, start it with both keys in the ring. Leave the old key in your configuration
 // until a start has found the hook changed and the duration keep has passed since then. Give all replicas the new key
-// before one of them runs Ensure with it; the rings of the other replicas do not change. A key whose ID has another
-// secret in the ring is an hmac_key_id fault: a new secret needs a new ID.
+// before one of them runs Ensure with it; the rings of the other replicas do not change. If the ring has another
+// secret for the ID of a key, that is an hmac_key_id fault: a new secret needs a new ID.
 func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// KeyRing holds the accepted keys: hmac_key_secret by hmac_key_id. Each secret has 64 hex characters. A KeyRing is safe for concurrent use.
+// KeyRing holds the accepted keys: each hmac_key_secret (64 hex characters) by its hmac_key_id. It is safe for concurrent use.
 type KeyRing interface {
 	// Keys returns the current keys. Neither the caller nor the ring modifies the map afterwards.
 	Keys() map[string]prepaid.Secret
@@ -22,8 +22,8 @@ type StaticKeys map[string]prepaid.Secret
 func (k StaticKeys) Keys() map[string]prepaid.Secret { return k }
 
 // Keys is a [KeyRing] that can change while it is used. [Ensure] with [RotateIn] moves a hook from one key of the ring
-// to another. To do this manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire
-// the old key. The zero value is an empty ring. It starts no goroutine.
+// to another. To do this manually, Add the new key, move the hook to it with [prepaid.HooksService.Update], and
+// Retire the old key. The zero value is an empty ring. It starts no goroutine.
 type Keys struct {
 	now atomic.Pointer[ringKeys]
 }

@@ -64,7 +64,7 @@ func (secondConnectionError) Is(target error) bool { return target == ErrRepeate
 // never reused. Call [Sender.Begin], Send and, unless the body is streamed, End.
 type Exchange struct {
 	cancel    context.CancelCauseFunc
-	timer     *time.Timer                 // limits the time of an attempt; of a streamed body, each pause instead
+	timer     *time.Timer                 // limits an attempt or, while a body is streamed, each pause
 	ends      time.Duration               // when its time ends, counted from Sender.made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace

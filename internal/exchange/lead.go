@@ -19,8 +19,8 @@ func (s *Sender) leads(r Request) bool {
 }
 
 // lead sends a request on a kept connection that uses HTTP/2: over HTTP/2, net/http never reads or logs bytes after a
-// response. Over HTTP/1.1, lead sends nothing and returns errNotHTTP2. The connection is kept for the next request, since
-// net/http completes the dial of a request that was cancelled.
+// response. Over HTTP/1.1, lead sends nothing and returns errNotHTTP2. net/http still completes the dial of the cancelled
+// request, and keeps the connection for the next request.
 func (x *Exchange) lead(out *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the context of the exchange
 	check := func(state tls.ConnectionState) (ok bool) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stream returns a reader of body whose pauses are limited by idle. Closing the reader ends the exchange. wrap
-// makes its errors from causes that contain no part of a response.
+// Stream returns a reader of body. The limit idle applies to each pause of the body. Closing the reader ends the exchange.
+// wrap makes the errors of the reader from causes that contain no part of a response.
 func (x *Exchange) Stream(ctx context.Context, body io.ReadCloser, idle time.Duration, wrap func(error) error) io.ReadCloser {
 	x.timer.Stop()
 	return &timedBody{

@@ -13,7 +13,7 @@
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
 // The package does not wait until [Lock].NotBefore, decide when a request may be repeated, or judge a response. It knows only the
-// calls of one Guard: across processes, the caller must keep calls with the same ID apart, and pass on unknown outcomes ([Payment].NotBefore).
+// calls of one Guard. Across processes, the caller must keep calls with the same ID apart, and pass on unknown outcomes as NotBefore.
 package idlock
 
 import (

@@ -23,7 +23,7 @@ type pkg struct {
 	lines     map[string]int
 	generated map[string]bool
 	testFiles int
-	arrows    map[string]map[string][]string // for two files, the names of the second that the first uses, of functions, types, fields …
+	arrows    map[string]map[string][]string // by file and used file, the names that the first uses: functions, types, fields …
 }
 
 // listed is a package as go list prints it.

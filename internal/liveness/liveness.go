@@ -94,8 +94,8 @@ func (t *Tracker) recent() time.Duration {
 	return t.wait/perWait - time.Since(t.seen[t.newest].at)
 }
 
-// Read makes one request that is safe to repeat. It reports a response that counts to Responded. If final is true, another read
-// is pointless.
+// Read makes one request that is safe to repeat. If a response counts, Read calls Responded. If final is true, another read is
+// pointless.
 type Read func(ctx context.Context) (final bool, err error)
 
 // Await waits until a request may be repeated. The request must have ended by notBefore minus the tracker's wait. Await waits until

@@ -1,5 +1,5 @@
-// Package number reads JSON numbers exactly, and accepts only JSON's grammar. Parse returns a decimal; Integer and Int64 return a
-// whole number in any form; Scalar returns the kind of a JSON value. Nothing is rounded: for a number that does not fit, the error is [ErrRange].
+// Package number reads JSON numbers exactly, and accepts only JSON's grammar. Parse returns a decimal; Integer and Int64 accept any
+// form of a whole number; Scalar returns the kind of a JSON value. Nothing is rounded: a number that does not fit is [ErrRange].
 //
 // Errors never quote the text. The meaning of an amount, an ID or a code, and the errors that callers see, belong to the
 // packages above.

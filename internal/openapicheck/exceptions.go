@@ -27,8 +27,8 @@ func informal() []string {
 		"account_id_to_replace is required", "must be later than the current time",
 		"certificates is required", "nonce is required", "nonce_signature is required", "must not be empty for that wallet", "must not be empty",
 		"must be a known filter", "must be a valid HTTPS URI", // depends on settings
-		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // other time zones
-		"must be a decimal number of at most 19 digits",               // more digits
+		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // a schema allows other time zones
+		"must be a decimal number of at most 19 digits",               // a schema allows more digits
 		"must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x",
 		"is reserved and must be false",
 	}

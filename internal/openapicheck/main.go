@@ -3,9 +3,9 @@
 //	openapicheck directory
 //
 // Emulators with the build tag prepaidrecord write the directory's files: documents, and for each document a file with one request
-// and response of each shape. Every response must be in the document with its status, headers, error code and body. A member of a
-// body that is not in the document is a fault. Every accepted request must be valid. Every request that was refused for its form
-// must be invalid. In the document of a server with default options, a part that no test has seen is a fault too.
+// and response of each shape. Every response must be in the document with its status, headers, error code and body. If a body has
+// a member that is not in the document, that is a fault. Every accepted request must be valid. Every request that was refused for its
+// form must be invalid. In the document of a server with default options, a part that no test has seen is a fault too.
 package main
 
 import (

@@ -26,8 +26,8 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 // as many as ahead says. The first page is read alone, since it reports the number of pages. No page after the last is
 // requested. So n pages take 1+ceil((n-1)/(ahead+1)) rounds.
 //
-// A new item moves other items to later pages. So a page is read again if it may have been served before its predecessor;
-// X-TotalItems can exclude this. All such pages that have arrived are read again together.
+// A new item moves other items to later pages. So a page is read again unless X-TotalItems shows that it was
+// served after its predecessor. All such pages that have arrived are read again together.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -23,7 +23,7 @@ func parse(text string) (n number, ok bool) {
 	return n, err == nil && n.String() == text && min(n[0], n[1], n[2]) >= 0
 }
 
-// known returns the released versions in order, after one that is less than any. It uses tags and the changelog, because a shallow clone has no tags.
+// known returns the released versions in order, after a number less than all. It uses tags and the changelog: a shallow clone has no tags.
 func (r *release) known(ctx context.Context) []number {
 	names := strings.Fields(strings.ReplaceAll("\n"+r.there.run(ctx, "git", "tag", "-l", "v*"), "\nv", "\n"))
 	for _, heading := range regexp.MustCompile(`(?m)^## ([0-9.]+), [0-9-]+$`).FindAllStringSubmatch(r.read("CHANGELOG.md"), -1) {
@@ -83,8 +83,8 @@ func (r *release) checkState(ctx context.Context) {
 	}
 }
 
-// checkPublication refuses, before the hour of checks, a release that cannot be published: the key does not sign, or a push would
-// be refused.
+// checkPublication runs before the hour of checks. It refuses a release that cannot be published: the key does not sign, or a push
+// would be refused.
 func (r *release) checkPublication(ctx context.Context) {
 	_, err := r.here.try(ctx, "git", "commit-tree", "-S", "-m", "Does this key sign?", "HEAD^{tree}")
 	refuse(err != nil, "your key does not sign: see user.signingkey in git help config: %v", err)
@@ -96,8 +96,8 @@ func (r *release) checkPublication(ctx context.Context) {
 	}
 }
 
-// clone clones the last commit. In the clone, git reads only one configuration. So it ignores the user's aliases and hooks, and
-// uses the clone's tags in place of published tags. A checkout may belong to another user.
+// clone clones the last commit. In the clone, git reads only the configuration that clone writes. So git ignores the user's aliases
+// and hooks, uses the clone's tags in place of published tags, and accepts a checkout that belongs to another user.
 func (r *release) clone(ctx context.Context) {
 	root, err := os.Getwd()
 	refuse(err != nil, "%v", err)
@@ -120,7 +120,7 @@ func (r *release) clone(ctx context.Context) {
 		r.version = found[1]
 		return
 	}
-	known := r.known(ctx) // there is no such section after a release
+	known := r.known(ctx) // after a release, no section is unreleased
 	next := known[len(known)-1]
 	next[2]++
 	r.version = next.String()

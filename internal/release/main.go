@@ -50,7 +50,7 @@ func run() (code int) {
 	defer stop()
 	defer func() {
 		if problem := recover(); problem != nil {
-			fmt.Fprintln(os.Stderr, "REFUSED:", problem.(refusal)) // another panic is a bug, and goes on
+			fmt.Fprintln(os.Stderr, "REFUSED:", problem.(refusal)) // any other panic is a bug and continues
 			code = 1
 		}
 	}()
@@ -134,8 +134,8 @@ func (r *release) checkAll(ctx context.Context) {
 	refuse(strings.Contains(printed.String(), "BUT SKIPPED"), "a step was skipped: release where nothing is")
 }
 
-// publish adds the commit and its tags to this checkout. The tags come first: if a later step fails, they are removed again. A
-// signal has an effect between two commands of git, because git could add a tag after it.
+// publish adds the commit and its tags to this checkout. The tags come first: if a later step fails, they are removed again.
+// Signals take effect only between two git commands: otherwise git could add a tag after a signal.
 func (r *release) publish(ctx context.Context) {
 	commit, published := r.there.run(ctx, "git", "rev-parse", "HEAD"), false
 	git := context.WithoutCancel(ctx)

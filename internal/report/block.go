@@ -9,8 +9,8 @@ import (
 )
 
 // Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks.
-// A block is searched for control characters and bytes above ASCII before it is copied, and for a quote that is not
-// escaped afterwards. So the copy loop only has to find backslashes. copyFallback handles everything else.
+// Before a block is copied, it is searched for control characters and bytes above ASCII; afterwards, for an unescaped
+// quote. So the copy loop only has to find backslashes. copyFallback handles everything else.
 const (
 	blockSize     = 4 << 10
 	minPlainBlock = 64  // a shorter block costs more time than it saves

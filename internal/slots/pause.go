@@ -9,8 +9,8 @@ import (
 )
 
 // pause stops every lane: for retryAfter or, if unspecified, for a random time between a quarter of a window and a whole one.
-// A 429 for a request that was sent before the last pause is an echo: without a Retry-After, an echo changes nothing. Otherwise
-// each echo would draw another random time, and the longest would win.
+// A 429 for a request that was sent before the last pause is an echo. Without a Retry-After, an echo changes nothing: if each echo
+// drew another random time, the longest would win.
 func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	switch {
 	case retryAfter > 0:

@@ -112,7 +112,7 @@ func (s *Stock) Pause(now, wait time.Duration) bool {
 type Owner interface {
 	// Advance makes the changes to the stock that are due at the time now.
 	Advance(now time.Duration, s *Stock)
-	// Expect returns the earliest time, after now, at which other limiters may have handed over the lacking number of slots.
+	// Expect returns the earliest time, after now, at which other limiters may have handed over as many slots as lacking says.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
 	// Arrive is called for each request. It reports whether the owner asks other limiters for a slot. If so, a request that
 	// must wait is not refused before an exchange has shown that the wait would outlast the request's deadline.
@@ -122,7 +122,7 @@ type Owner interface {
 }
 
 // Update lets an owner change the stock, then hands out the available slots. It refuses a waiter whose wait would outlast its
-// deadline if the waiter arrived while Exchange was below the result of change: the exchange did not ask for later waiters.
+// deadline if the waiter arrived while Exchange was below the result of change: the exchange did not include later waiters.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

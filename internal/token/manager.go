@@ -2,7 +2,7 @@
 //
 // A [Manager] reuses a token until less than 10 minutes remain. It reuses a token that lives 10 minutes or less for half its life.
 // After that, the next call starts the renewal in the background and continues with the current token. Callers wait only while there
-// is no valid token, and all wait for the same exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
+// is no valid token, and all wait for the same exchange. A caller's context does not end an exchange or pass values to it.
 //
 // Guarantees, for any number of callers:
 //   - A refused token is never given out again. It is renewed once for all callers.
@@ -150,7 +150,7 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 func (m *Manager) now() time.Duration { return time.Since(m.epoch) }
 
 // Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for a valid token until ctx ends,
-// without effect on other callers. The token is shared: callers must not change it. If rejected is not nil, Token passes it to Refuse first.
+// without effect on other callers. The token is shared: callers must not change it. If rejected is not nil, Token first calls Refuse.
 //
 // Errors: those of fetch, ErrClosed, ErrRefused (at once), or the context's.
 func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -234,7 +234,7 @@ func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 	return nil, m.pending, nil
 }
 
-// refusalHold returns how long after a token's arrival a refusal counts as soon, and delays the next exchange: see DefaultHold.
+// refusalHold returns how long after a token's arrival a refusal is early and delays the next exchange: see DefaultHold.
 func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
 // outlasts returns the reason for a wait that would outlast the deadline of ctx. The caller then gets that error at once, not
@@ -252,7 +252,8 @@ func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 
 // Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
 // If suspect is no longer the current token, Spare returns the current one. All such calls within a second use the same spare
-// token: if they are refused for another reason, they cost only one exchange. While a failed exchange delays the next one, Spare returns its error.
+// token: if they are refused for another reason, they cost only one exchange. Spare returns the error of a failed exchange while
+// that exchange delays the next one.
 func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	m.mu.Lock()
 	now, s, spare := m.now(), m.state.Load(), m.spare
@@ -321,8 +322,7 @@ func lifeOf(token *oauth2.Token) time.Duration {
 	return min(max(0, time.Until(token.Expiry)), MaxLife)
 }
 
-// newState returns the state of a token that arrived now and replaces previous. hold is how long after its
-// arrival a token's refusal counts as soon.
+// newState returns the state of a token that arrived now and replaces previous. hold is that of refusalHold.
 func newState(token *oauth2.Token, now, hold time.Duration, previous *state) *state {
 	life := lifeOf(token)
 	early := max(life/2, minRenewalGap)

@@ -8,7 +8,7 @@
 // sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done payment is not sent. A
 // rejected or unsent payment is sent. A payment of unknown outcome is sent again, but not before [Journal.NotBefore], when the first
 // request can no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next
-// opened. [Journal.Withdraw] a rejected payment if you pay some other way. Payments that are made at the same time share their syncs.
+// opened. If you pay a rejected payment some other way, call [Journal.Withdraw]. Payments made at the same time share their syncs.
 //
 // With [Options].Seal the file also has the encrypted params, and [Journal.Resume] or, in a server, [journal.Workers] send pending payments
 // without your list. [Journal.Compact] removes the params of done and withdrawn payments. [Journal.Pending] lists the remaining payments,
@@ -18,7 +18,7 @@
 //
 // The file has a header line, then one record per line: CRC-32C and length in hex, and the JSON. The last record of a request ID is
 // current. Open cuts off an incomplete last line. Any other damage is [ErrCorrupt] and is not repaired: a power cut during a shared sync
-// may leave a hole, which a person must look at. [Journal.Compact] rewrites the file without settled payments.
+// may leave a hole that a person must look at. [Journal.Compact] rewrites the file without settled payments.
 //
 // Open reads and checks the whole file, and keeps an index of it in memory: about 100 bytes for each payment. Entries are read
 // from the file when needed. If an entry cannot be read again, nothing more is recorded or sent: see [Journal.Err].
@@ -31,5 +31,5 @@
 // under the same path and send the same payments. The journal checks its path before and after each write. If the path names
 // another file or none, the journal records and sends nothing more: [ErrMoved].
 //
-// Account, amount and request ID are stored in plain text; of destination and references only digests, see [journal.NewEntry].
+// Account, amount and request ID are stored in plain text, destination and references only as digests, see [journal.NewEntry].
 package journalfile

@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// key is a request ID in the index: half of its SHA-256, so that no two IDs are expected to have equal keys. Reading
-// the record would detect equal keys.
+// key is a request ID in the index: half of its SHA-256. No two IDs are expected to have equal keys; reading the record
+// would detect them.
 type key [sha256.Size / 2]byte
 
 func keyOf(id prepaid.RequestID) key {
@@ -50,8 +50,8 @@ func (j *Journal) Get(id prepaid.RequestID) (journal.Entry, bool) {
 func (j *Journal) All() iter.Seq[journal.Entry] { return j.each(anyState, anyState) }
 
 // Pending iterates over the entries still to be sent, see [journal.State.Pending]: run them again, or use [Journal.Resume]. A rejected
-// payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise Pending is like
-// [Journal.All].
+// payment is not pending, but another run sends it: call [Journal.Withdraw] if you pay some other way. Otherwise Pending is
+// like [Journal.All].
 func (j *Journal) Pending() iter.Seq[journal.Entry] {
 	return j.each(journal.State.Pending, journal.State.Pending)
 }
@@ -77,7 +77,7 @@ func (j *Journal) Stats() (journal.Stats, error) {
 
 func anyState(journal.State) bool { return true }
 
-// each iterates over the entries whose state satisfies the function wanted at the call, and the function still when the loop gets to them.
+// each iterates over entries. For their states, wanted is true when each is called, and the function still when the loop reaches them.
 func (j *Journal) each(wanted, still func(journal.State) bool) iter.Seq[journal.Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory
@@ -119,7 +119,7 @@ func (j *Journal) read(k key, id prepaid.RequestID) (e journal.Entry, known bool
 	}
 	ok := decode(bytes.TrimSuffix(line, []byte("\n")), &e)
 	if (err == nil || errors.Is(err, io.EOF)) && (!ok || locate(p.at, line, &e) != located{k, p} || id != "" && e.RequestID != id) {
-		err = &CorruptError{Offset: p.at} // changed after it was read or written
+		err = &CorruptError{Offset: p.at} // the record has changed since it was read or written
 	}
 	if err != nil {
 		return journal.Entry{RequestID: id, State: journal.States()[p.state]}, true, j.fail(err)

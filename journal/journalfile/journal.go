@@ -171,8 +171,8 @@ func (j *Journal) bound() error {
 // Torn returns how many bytes of an incomplete last line Open cut off.
 func (j *Journal) Torn() int64 { return j.torn }
 
-// Close waits until records have been written and releases the file. Running payments can no longer be recorded. If a
-// write failed earlier, calls still return that error.
+// Close waits until records have been written, and releases the file. Running payments can no longer be recorded. If a
+// write failed before, later calls return that error.
 func (j *Journal) Close() error {
 	j.commit.Lock()
 	defer j.commit.Unlock()

@@ -43,9 +43,9 @@ func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency
 //   - [journal.ErrNoParams], [journal.ErrKey] or [journal.ErrSealed]: the params cannot be opened. Run your list again, or
 //     resolve the payment.
 //   - [journal.ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [journal.Entry.NeedsPerson].
-//   - [journal.ErrState]: another call resolved the payment meanwhile; [journal.ErrNoPayment]: Compact dropped it then.
+//   - [journal.ErrState]: another call resolved the payment meanwhile. [journal.ErrNoPayment]: and Compact then dropped it.
 //   - The error of ctx, if it ended before the payment was sent.
-//   - [journal.ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
+//   - [journal.ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. The loop misses payments.
 //
 // With these errors nothing was sent; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
 func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency int) iter.Seq2[journal.Entry, error] {

@@ -19,8 +19,8 @@ import (
 // Transfer returns both result and error.
 //
 // An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied] accepts.
-// The call waits until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Use
-// [Journal.Resolve] for results of a person or of FindMovement.
+// The call waits until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Record
+// the result of a person or of FindMovement with [Journal.Resolve].
 //
 // The journal records when it sent a payment. Set LastSent of params only if you sent the payment without the
 // journal, with unknown outcome; the journal then records it as unknown.

@@ -30,8 +30,8 @@ type candidate struct {
 	rests   bool
 }
 
-// candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If reading the file takes
-// longer than workers wait between claims, the result is used again for 20 times as long. The caller holds claiming.
+// candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If reading the file
+// took longer than workers wait between claims, the result is used for 20 times the reading time. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
 	if j.candidatesTook > 250*time.Millisecond && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
@@ -57,7 +57,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 	return all, j.Err()
 }
 
-// Claim implements [journal.Store] for payments with sealed params. When a process dies, its claims end with its lock of the file.
+// Claim implements [journal.Store] for payments with sealed params. When a process dies, its claims end with its lock on the file.
 func (j *Journal) Claim(_ context.Context, c journal.Claim) ([]journal.Held, error) {
 	j.claiming.Lock()
 	defer j.claiming.Unlock()

@@ -182,7 +182,7 @@ func (b *block) decode() {
 
 type member struct {
 	start string // the text before the value
-	omit  bool   // if zero
+	omit  bool   // a zero value is omitted
 }
 
 // members returns the fields of an Entry in the order of the JSON.

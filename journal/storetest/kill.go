@@ -59,7 +59,7 @@ func killWorkers(s *suite) {
 		}
 		select {
 		case <-p.dead:
-		case <-time.After(time.Second): // few are left
+		case <-time.After(time.Second): // few payments are left
 			p.die()
 		}
 		s.dies()

@@ -64,7 +64,7 @@ func recordAgain(s *suite) {
 	again := s.await(long(1))
 	s.none("is done or held")
 	want := journal.Recorded{Overtaken: true}
-	s.records(unknown, want) // recorded again, but the payment was claimed since
+	s.records(unknown, want) // recorded again, but the payment was claimed meanwhile
 	s.is(s.begin(again).Entry)
 	s.records(s.ends(again, "t", nil), written)
 	s.records(unknown, want)
@@ -82,7 +82,7 @@ func recordGivenBack(s *suite) {
 	}
 	unknown := s.ends(s.await(long(1)), "", fails(prepaid.OutcomeUnknown))
 	s.records(unknown, written)
-	s.await(long(1)) // one of the two
+	s.await(long(1)) // one of two payments
 	h := s.await(long(1))
 	end := journal.End{Fence: h.Fence, GivenBack: true, Entry: s.begin(h).GiveBack(), Wait: time.Hour}
 	s.records(end, written)

@@ -179,7 +179,7 @@ func (c fixtureCall[T]) fails(outcome string, known prepaid.Outcome, check func(
 // usual returns the cases 401 and 500, which every operation has.
 func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.Outcome) []Case {
 	after401 := prepaid.OutcomeNotProcessed
-	if unauthorized == prepaid.CodeUnauthorized { // perhaps no permission: another token does not help
+	if unauthorized == prepaid.CodeUnauthorized { // the permission may be missing: another token does not help
 		after401 = prepaid.OutcomeRejected
 	}
 	return []Case{

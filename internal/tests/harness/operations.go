@@ -57,7 +57,7 @@ func Calling(operation string, values ...any) func(context.Context, *prepaid.Cli
 	}
 }
 
-// OnlyID returns the value among ids that is the only parameter of an operation's Go method, or nil. No list has to name such an operation.
+// OnlyID returns the value of ids whose type is that of the only parameter of an operation's Go method, or nil. No list needs to name it.
 func OnlyID(operation string, ids ...any) any {
 	of, name, _ := strings.Cut(operation, ".")
 	if service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of); ok {

@@ -3,7 +3,7 @@
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
-// The package needs Linux, root and the program ip of iproute2. If one is missing, [New] skips the test; if PREPAID_NETNS=required, it fails.
+// The package needs Linux, root and the program ip of iproute2. Without them, [New] skips the test, or fails if PREPAID_NETNS=required.
 // Namespaces have no names and no files: they end with the test, or with its process, however the process ends.
 package netns
 
@@ -54,8 +54,8 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Interrupt interrupts the link eight times: in turn, it cuts the link and loses requests. Each time lasts 0.3 to 2.3 times as long as wait,
-// a client's wait, and begins when due returns true. The third and the sixth time, it calls kill, which kills a client and starts another.
+// Interrupt interrupts the link eight times: in turn, it cuts the link and loses requests. Each interruption begins when due returns true,
+// and lasts 0.3 to 2.3 times wait, a client's wait. During the third and sixth, it calls kill, which kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {

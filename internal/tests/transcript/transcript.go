@@ -42,7 +42,7 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	return strings.ReplaceAll(string(shown), "\r\n", "\n")
 }
 
-// Require compares the block "```console NAME" of a document with text. The function same, usually Stable, removes the parts that may differ.
+// Require compares the block "```console NAME" of a document with text. The function same, usually Stable, removes parts that may differ.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)
