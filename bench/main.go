@@ -77,7 +77,7 @@ func measure(only string, quick, counts bool) ([]row, error) {
 	return rows, nil
 }
 
-// run builds the test program, unless directory has it, and adds what the benchmarks report to values. No process measures all
+// run builds the test program, unless directory has it, and adds the benchmarks' results to values. No process measures all
 // runs, so that machine drift affects all sides.
 func (c benchCase) run(directory string, quick bool, values *measurements) error {
 	program, packageOf := filepath.Join(directory, "bench.test"), "."

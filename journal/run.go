@@ -148,7 +148,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
-		} else if old.State.Open() || outcome != prepaid.OutcomeUnknown { // with the times of all runs
+		} else if old.State.Open() || outcome != prepaid.OutcomeUnknown { // the error gets the times of all runs
 			err = e.CallError(prepaid.OutcomeUnknown, err)
 		}
 	case StateRejected:

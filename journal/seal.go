@@ -107,7 +107,7 @@ func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
 // Open returns the params that Seal encrypted, a [prepaid.TransferParams] or [prepaid.DirectEntryOutParams], without LastSent:
 // [Run.Send] sets it. digestKey is the key with which the digests of e were made.
 //
-// Errors: [ErrNoParams] if sealed is empty; [ErrKey], also if aead is nil; [ErrSealed] if sealed was changed, belongs
+// Errors: [ErrNoParams] if sealed is empty; [ErrKey] if aead is nil or lacks the key; [ErrSealed] if sealed was changed, belongs
 // to another payment, or its params do not match the digests; those of aead. No error contains params.
 func (e Entry) Open(aead AEAD, digestKey prepaid.Secret, sealed []byte) (prepaid.PaymentParams, error) {
 	switch {

@@ -54,7 +54,7 @@ type Trace struct {
 	// to a server that lacks the last commits. Only this call has the outcome: keep it.
 	Gone func(e Entry)
 	// PaidTwice is called if the service reported two different transactions for one payment: known is the transaction
-	// that was recorded first. This must never happen; an operator must look. A second movement whose response was lost
+	// that was recorded first. This must never happen: an operator must investigate. A second movement whose response was lost
 	// is not reported: only a comparison of the account's history with the payments finds it.
 	PaidTwice func(e Entry, known prepaid.TransactionID)
 	// Failed is called if the store could not be used. The workers try again.

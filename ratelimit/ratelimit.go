@@ -27,7 +27,7 @@ import (
 //
 // Call and Bulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has to
 // wait, all their requests are spaced evenly, at a rate that leaves room for Money, until no request has waited for a
-// while. Slots then become free at an even rate. Money is not spaced: it gets a slot at once or waits for the next,
+// while. Slots then become free at an even rate. Money is not spaced: it gets a slot at once or waits for the next one, for
 // about window / allowance (10 ms for the whole allowance, 200 ms for a share of 0.05). The exception is a burst: if
 // reads of an idle client use the whole allowance, payments wait for the rest of the 10 s window.
 //
@@ -40,7 +40,7 @@ const (
 	// Call is for all other calls.
 	Call
 	// Bulk is for report polls and prefetched pages. A prefetched page moves to Call when you wait for it. If calls use
-	// every slot, Bulk gets one in 16.
+	// every slot, Bulk gets one slot in 16.
 	Bulk
 )
 

@@ -75,7 +75,7 @@ type sorter struct {
 	records   []record
 	file      *os.File
 	runs      []run
-	end       int64 // of the last run
+	end       int64 // where the last run ends
 }
 
 // inMemory is how many records a sorter keeps in memory.

@@ -149,7 +149,7 @@ type Failure struct {
 func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure) {
 	s := x.sender
 	x.url, x.effect = *r.URL, r.Effect
-	x.unwritten = s.netHTTP && r.Method != http.MethodGet // net/http repeats only a GET once something was written
+	x.unwritten = s.netHTTP && r.Method != http.MethodGet // once something was written, net/http repeats only a GET
 	x.hooks.GotConn = x.gotConn
 	if s.netHTTP && s.owned == nil { // in other cases neverLeft does not need the hook
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }

@@ -15,7 +15,7 @@ var errNotHTTP2 = errors.New("not HTTP/2")
 func (s *Sender) leads(r Request) bool {
 	t, ok := s.kept.(*http.Transport)
 	return ok && !s.http2Only && r.URL.Scheme == "https" &&
-		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
+		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may set it
 }
 
 // lead sends a request on a kept connection that uses HTTP/2: over HTTP/2, net/http never reads or logs bytes after a

@@ -56,7 +56,7 @@ func (s *Sender) Hidden() bool { return s.hidden.Load() }
 // or has its own TLS dialer.
 func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	clone = t.Clone()
-	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may
+	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may set it
 		return clone, false
 	}
 	clone.ForceAttemptHTTP2, clone.TLSNextProto = false, nil
@@ -106,7 +106,7 @@ func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protoco
 
 // aloneContext asks a RoundTripper other than an [*http.Transport] for a connection that is not shared. Only Wrappable
 // understands it.
-type aloneContext struct{ context.Context } //nolint:containedctx // it is one
+type aloneContext struct{ context.Context } //nolint:containedctx // it is a context
 
 type aloneKey struct{}
 

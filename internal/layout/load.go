@@ -39,7 +39,7 @@ type listed struct {
 }
 
 func list(ctx context.Context, arguments ...string) ([]listed, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"list", "-json"}, arguments...)...) //nolint:gosec // of this program
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-json"}, arguments...)...) //nolint:gosec // our own arguments
 	var problems bytes.Buffer
 	command.Stderr = &problems
 	printed, err := command.Output()

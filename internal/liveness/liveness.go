@@ -2,7 +2,7 @@
 //
 // Time alone does not show that a request is over: a network that was suspended may deliver the request later, and a
 // suspended service may carry it out later. So a repeat waits until the service has responded to a request that was sent
-// after the end of the first request. Then the repeat waits for as long as the service may need for the requests received.
+// after the end of the first request. Then the repeat waits for as long as the service may need for requests that it has received.
 //
 // The package promises that no repeat is admitted earlier, that a busy client admits a repeat soon afterwards without reads,
 // that a service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.

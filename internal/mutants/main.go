@@ -152,7 +152,7 @@ func (m *mutant) overlay(directory string, source []byte) (string, error) {
 
 func (m *mutant) goTest(more ...string) (string, error) {
 	arguments := append([]string{"test", "-vet=off", "-count=1", "-timeout=5m", "-v", "-run=^" + m.test + "$"}, more...)
-	command := exec.CommandContext(context.Background(), "go", append(arguments, m.pkg)...) //nolint:gosec // of the list
+	command := exec.CommandContext(context.Background(), "go", append(arguments, m.pkg)...) //nolint:gosec // from the list
 	command.Dir = m.module
 	printed, err := command.CombinedOutput()
 	return string(printed), err

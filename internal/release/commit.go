@@ -181,7 +181,7 @@ func (r *release) read(name string) string {
 	return string(text)
 }
 
-// edit replaces what matches the pattern in a file of the clone, and reports whether that changes the file.
+// edit replaces the matches of a pattern in a file of the clone, and reports whether that changes the file.
 func (r *release) edit(name, pattern, replacement string) bool {
 	before := r.read(name)
 	after := regexp.MustCompile(pattern).ReplaceAllString(before, replacement)

@@ -100,7 +100,7 @@ type shell struct {
 }
 
 func (s shell) command(ctx context.Context, name string, arguments ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // of this program
+	command := exec.CommandContext(ctx, name, arguments...) //nolint:gosec // this program's own commands
 	command.Dir, command.Env = s.directory, append(os.Environ(), s.environment...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	return command

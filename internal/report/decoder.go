@@ -1,4 +1,4 @@
-// Package report reads the response that carries a finished report, of any size in constant memory.
+// Package report reads the response that carries a finished report. Memory is constant, for a report of any size.
 //
 // The response is {"reportdata": "<CSV>", "totalrecords": <count>}, and its one string can have hundreds of megabytes.
 //

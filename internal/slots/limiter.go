@@ -4,7 +4,7 @@
 // response headers arrived or its attempt failed. So no two uses of a slot fall into the same window of the service,
 // fixed or sliding, however long the requests take. A token bucket, or a log of send times, cannot promise that.
 //
-// With slots alone, a burst would use all slots, they would return in a burst one window later, and so on: requests in between
+// With slots alone, a burst would use all slots. One window later, they would return in a burst, and so on: requests in between
 // would wait. So the lanes Call and Bulk are also spaced as soon as a request in one of them must wait. Their rate uses all slots
 // once in the time that one slot takes to return. Requests in the lane Money count towards this rate, but are not spaced. While
 // Call and Bulk do not wait, unused pace is saved: a window without requests saves a burst of the whole allowance.

@@ -36,12 +36,12 @@ func (q *waitQueue) push(w *waiter) {
 	w.queue, w.place = q, q.PushBack(w)
 }
 
-func (q *waitQueue) first() *waiter { return q.Front().Value.(*waiter) } //nolint:forcetypeassert // of push
+func (q *waitQueue) first() *waiter { return q.Front().Value.(*waiter) } //nolint:forcetypeassert // push adds waiters only
 
 // each calls f with the waiters in order. f may remove the waiter that it got.
 func (q *waitQueue) each(f func(*waiter)) {
 	for e := q.Front(); e != nil; {
-		w := e.Value.(*waiter) //nolint:forcetypeassert // of push
+		w := e.Value.(*waiter) //nolint:forcetypeassert // as in first
 		e = e.Next()
 		f(w)
 	}

@@ -16,7 +16,7 @@ import (
 // exchange fetches one token for all callers that wait for it. It is independent of the callers: a caller that gives up
 // does not cancel the exchange, and the token is kept even if all callers give up.
 type exchange struct {
-	startAt time.Duration // the earliest start, after a hold-off if any
+	startAt time.Duration // the exchange does not begin earlier
 	beganAt time.Duration
 	cancel  context.CancelFunc
 	awaited bool // callers without a valid token wait for it; guarded by the manager's mu

@@ -7,7 +7,7 @@
 // Guarantees, for any number of callers:
 //   - A refused token is never given out again. It is renewed once for all callers.
 //   - There is at most about one exchange a second, even if tokens are short-lived or often refused.
-//   - A failed early renewal fails no call. After other failures the pause between exchanges grows up to Options.Hold.
+//   - If an early renewal fails, no call fails. After other failures the pause between exchanges grows up to Options.Hold.
 //   - A refused credential is remembered for Options.Hold, and nothing is sent meanwhile.
 //   - An idle manager has no goroutine and no timer, and needs no Close.
 //   - No token appears in a log, an error or a printed Manager.
@@ -306,7 +306,7 @@ func (m *Manager) Close() {
 	m.background.Wait()
 }
 
-// backOff returns base, doubled for each of n failures after the first, but at most limit.
+// backOff returns the wait after n failures: base, doubled for each failure after the first, but at most limit.
 func backOff(base, limit time.Duration, n int) time.Duration {
 	if n > 16 { // far above all limits here, far below an overflow
 		return limit

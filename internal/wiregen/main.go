@@ -59,7 +59,7 @@ func run(directory string, write bool, out io.Writer) error {
 		if !write {
 			fmt.Fprintln(out, "stale:", name)
 			stale++
-		} else if err := os.WriteFile(path, files[name], 0o644); err != nil { //nolint:gosec // source, as the rest
+		} else if err := os.WriteFile(path, files[name], 0o644); err != nil { //nolint:gosec // source code, like other files
 			return err
 		}
 	}

@@ -62,7 +62,7 @@ type Journal struct {
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with commit and mu held
-	turns  sync.Map      // request ID in use by a call: chan struct{}
+	turns  sync.Map      // a chan struct{} for each request ID in use
 	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, also after Close; if there was none, ErrClosed after Close
 	closed bool

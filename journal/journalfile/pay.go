@@ -119,7 +119,7 @@ func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e journal.En
 func (j *Journal) tryEnter(id prepaid.RequestID) (leave func(), busy <-chan struct{}) {
 	mine := make(chan struct{})
 	if other, taken := j.turns.LoadOrStore(id, mine); taken {
-		return nil, other.(chan struct{}) //nolint:forcetypeassert // of this method
+		return nil, other.(chan struct{}) //nolint:forcetypeassert // stored above
 	}
 	return func() {
 		j.turns.Delete(id)

@@ -19,7 +19,7 @@ type hold struct {
 	fence string
 	leave func()
 	ended bool      // the run with this fence has ended
-	due   time.Time // when the payment may be claimed again, once ended
+	due   time.Time // if ended: when the payment may be claimed again
 }
 
 // candidate is a payment that may be claimed once its due time has come.

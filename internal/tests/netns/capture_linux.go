@@ -100,7 +100,7 @@ func segmentOf(packet, control []byte) (s Segment, ok bool) {
 		switch {
 		case m.Header.Type != syscall.SO_TIMESTAMPNS:
 		case len(m.Data) == 16:
-			s.At = time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:]))) //nolint:gosec // as the kernel means it
+			s.At = time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:]))) //nolint:gosec // the kernel's numbers are signed
 		case len(m.Data) == 8: // a time of two 32-bit numbers
 			s.At = time.Unix(int64(binary.NativeEndian.Uint32(m.Data)), int64(binary.NativeEndian.Uint32(m.Data[4:])))
 		}

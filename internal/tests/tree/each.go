@@ -1,6 +1,6 @@
 package tree
 
-// OneOfEach returns the first element of each class, so that a test covers each class, also a new one.
+// OneOfEach returns the first element of each class, so that a test covers each class, even a new one.
 func OneOfEach[T any](all []T, class func(T) string) []T {
 	seen := make(map[string]bool)
 	var first []T
