@@ -134,8 +134,8 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
-// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again: a file that
-// one process locks uses the time at which it was opened as heldUntil; a database, the end of the worker's lease.
+// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again. As heldUntil, a
+// file that one process locks passes the time at which it was opened, and a database the end of the worker's lease.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)

@@ -23,7 +23,7 @@ type Store interface {
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
 	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after the time admitted; nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
-	// Decide replaces the entry of a payment by the result of decision, with a new fence, so that an end of an earlier run is recorded only
+	// Decide replaces the entry of a payment by the result of decision, with a new fence: an end of an earlier run is then recorded only
 	// if it is a success. now is the time by the store's clock. A payment that is to be sent again is due at once, or at its NotBefore.
 	//
 	// Errors: [ErrNoPayment]; [ErrUnderWay] if a worker holds the payment; those of decision and of the store.

@@ -8,20 +8,20 @@
 // clone. RegisterProtocol for http or https is not supported: the clones lack the registered protocol.
 //
 // When an attempt of a call that changes something ends without a response, the client closes its TCP connection so that the
-// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
-// The client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
+// system discards undelivered bytes. Otherwise the system would retransmit them for minutes, even after a payment was repeated.
+// The client must therefore reach the *net.TCPConn. So a wrapper returned by your DialContext needs a method NetConn() net.Conn,
 // like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. Client.Check warns if the client
 // cannot reach it. Bytes in a proxy, the network or the service's receive queue cannot be discarded.
 //
 // # A RoundTripper of your own
 //
-// Only an error for which [NotSent] is true means that the call was not processed; even then the client does not repeat it. After
-// every other error, including a failed dial, the request may have arrived. If you wrap an *http.Transport, wrap it with
-// [Wrappable] first: the client then knows which requests never left. If your RoundTripper uses HTTP/2 without Wrappable,
-// payments share a connection: closing it makes the outcome of the others unknown.
+// Only an error for which [NotSent] is true means that the call was not processed. The client does not repeat such a call, unless
+// the error is from [Wrappable]. After every other error, including a failed dial, the request may have arrived. If you wrap an
+// *http.Transport, wrap it with Wrappable first: the client then knows which requests never left. If your RoundTripper uses HTTP/2
+// without Wrappable, payments share a connection: closing it for one makes the outcome of the others unknown.
 //
 // An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the client closes
-// that connection and ends the attempt; the client then repeats the request itself where that is safe. httputil.DumpRequestOut
+// that connection and ends the attempt. Then the client itself repeats the request where that is safe. httputil.DumpRequestOut
 // also takes a connection: pass it a req.Clone(context.Background()) with a body from req.GetBody.
 package transport
 
@@ -68,9 +68,9 @@ func New() *http.Transport {
 	}
 }
 
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of err's tree
-// has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns false. A
-// transport that tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left. This is so if every leaf of
+// err's tree has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns false.
+// A transport that tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not
 // an [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
 func NotSent(err error) bool { return exchange.NotSent(err) }
 

@@ -144,9 +144,9 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	return result
 }
 
-// ClaimID returns the ID under which a [Handler] claims a message: the hook's ID and the message's ID, since the reference does
-// not say that message IDs are unique across hooks; see [ClaimStore] for its form. It is empty for a message without an ID,
-// which is not claimed. Use it as a key where your function records that it has handled m.
+// ClaimID returns the ID under which a [Handler] claims a message; see [ClaimStore] for its form. It has the hook's ID and the
+// message's ID, since the reference does not say that message IDs are unique across hooks. It is empty for a message without an
+// ID, which is not claimed. Use it as a key where your function records that it has handled m.
 func ClaimID(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""

@@ -282,7 +282,7 @@ func innermost(conn net.Conn) *net.TCPConn {
 
 // discardOnClose makes the kernel discard undelivered bytes. By default the kernel retransmits them for minutes, even after
 // a close. After this call, the kernel discards them when the connection is closed, even by the end of the process (linger
-// 0: the peer gets a reset), and when the peer acknowledges nothing for the given time, even while the process is stopped.
+// 0: the peer gets a reset). It also does so when the peer acknowledges nothing for the given time, even while the process is stopped.
 func discardOnClose(conn *net.TCPConn, after time.Duration) {
 	_ = conn.SetLinger(0) // fails only if the connection is closed already
 	raw, err := conn.SyscallConn()

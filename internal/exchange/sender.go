@@ -117,8 +117,8 @@ func (c *aloneContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// freshConnection asks a RoundTripper other than an [*http.Transport] for a new connection: the connection is not kept,
-// and a GET seems to have a body that cannot be read twice, so that net/http does not repeat the GET.
+// freshConnection asks a RoundTripper other than an [*http.Transport] for a new connection, which is not kept. It gives a
+// GET a body that seems to be readable only once, so that net/http does not repeat the GET.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
