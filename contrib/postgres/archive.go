@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// archiveAge is how long the service remembers a request ID, plus how far the day in the ID may be ahead at Enqueue.
+	// archiveAge is 30 days, for which the service remembers a request ID, plus 7 days, by which its day may be ahead at Enqueue.
 	archiveAge = (30 + 7) * 24 * time.Hour
 	// expiredAge is the least age of the day in an archived ID. At that age, no client has sent the ID for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour
@@ -34,11 +34,11 @@ const (
 
 // Archive moves payments that were settled before the given time from the workers' table to the archive, and returns
 // their number. Call it for example each night, to keep the table, its backups and its vacuum small. Each transaction
-// moves at most 500 payments. Workers do not wait for Archive. If it is stopped, call it again.
+// moves at most 500 payments. Workers do not wait for Archive. If Archive is interrupted, call it again.
 //
 // It moves payments that are done, rejected or withdrawn, if the day in the request ID is more than 30 days ago: such an ID can no
 // longer be enqueued or sent. It never moves a payment that needs workers or a person, or for which Settled has not succeeded yet.
-// Archive never moves a request ID in your own format: you may use such an ID again at any time, and a forgotten ID pays again.
+// It never moves a payment with an ID in your own format: you may enqueue such an ID at any time, and a forgotten ID pays again.
 //
 // [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops sealed params of
 // rejected payments and keeps account, amount, states, times and digests. Delete archived payments yourself when you may, for example:

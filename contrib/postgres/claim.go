@@ -66,8 +66,8 @@ func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resti
 	return &r, nil
 }
 
-// horizon is where a claim begins to read the index of due payments. Earlier claims leave dead entries before the horizon.
-// These remain as long as the server has any older transaction: without a horizon, each claim would read them all.
+// horizon is the due time at which a claim begins to read the index. Earlier claims leave dead entries before the horizon.
+// These remain as long as the server has an older transaction: without a horizon, each claim would read all of them.
 //
 // A payment can be due before the horizon, because its transaction was slow, its row was locked, or the payment had to
 // rest. So from time to time, and when resting payments are admitted, a claim reads the whole index.

@@ -16,7 +16,7 @@ import (
 // Claims is a [webhook.ClaimStore] that replicas share through Postgres. Create one with [NewClaims].
 type Claims struct {
 	shared *claims.Store
-	sql    *strings.Replacer // of statements
+	sql    *strings.Replacer // puts the schema into statements
 }
 
 // NewClaims returns a store of claims in a schema that [Migrate] has made ("prepaid" if empty). Faults of the arguments are returned
@@ -50,8 +50,8 @@ func NewClaims(pool *pgxpool.Pool, schema string, options webhook.ClaimOptions) 
 // A row (leased or handled) is live until the time in column "ends". Statements use clock_timestamp(), since they
 // may wait for another transaction that has the row. $1 is the ID.
 const (
-	// claimIDSQL does not wait for a holder that has an open transaction, unless the holder's lease has ended. It
-	// returns a [webhook.ClaimState]: the loser of a race gets "in flight".
+	// claimIDSQL waits for a holder with an open transaction only if the holder's lease has ended. It returns a
+	// [webhook.ClaimState]: the loser of a race gets "in flight".
 	claimIDSQL = `with live as (
 	select handled from {s}.claims where id = $1 and ends > clock_timestamp()
 ), expired as (

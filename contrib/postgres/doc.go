@@ -18,9 +18,9 @@
 // sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent. Only Postgres's
 // clock decides. docs/payments-at-scale.md names the remaining risks, and the rules for a failover: call [Store.Recover].
 //
-// A worker that took longer than its lease can only record a success. 29 days after its first attempt, or when the client refuses
-// its request ID, a payment of unknown outcome waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is sent again
-// only after [Store.Retry].
+// A worker that took longer than its lease can only record a success. A payment of unknown outcome waits for a person from 29 days
+// after its first attempt, or once the client refuses its request ID: [Store.Waiting], [Store.Resolve]. A rejected payment is sent
+// again only after [Store.Retry].
 //
 // # Privacy
 //

@@ -79,7 +79,7 @@ type BatchError struct {
 type BatchFault struct {
 	// Index is the place in the batch, from 0.
 	Index int
-	// RequestID is the payment's, empty if the params have none.
+	// RequestID is the request ID of the payment; empty if the params have none.
 	RequestID prepaid.RequestID
 	// Err is an error of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a [*journal.ChangedError].
 	Err error
@@ -167,9 +167,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a row
+// insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
 // under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the present time of the clock
-// that set their times. The archive is searched for each ID singly: otherwise a plan that Postgres keeps could read the whole archive.
+// that set their times. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
 		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
@@ -205,7 +205,7 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 	}
 	for i, e := range list {
 		if k, ok := known[e.RequestID]; !ok && err == nil {
-			err = pgx.ErrNoRows // another transaction has removed it meanwhile
+			err = pgx.ErrNoRows // another transaction has removed the row meanwhile
 		} else if changed := k.Match(e); ok && changed != nil {
 			refuse(i, changed)
 		}

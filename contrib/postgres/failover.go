@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds. If a person
-// must decide, the payment only counts as sent until now.
+// recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds from now. If a
+// person must decide, the payment counts as sent until now, and not later.
 const recoverSQL = `with p as (
 	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
 		lease = lease + {fence}, last_sent = now(), not_before = now(),

@@ -50,7 +50,7 @@ func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptio
 type limit struct {
 	pool *pgxpool.Pool
 	name string
-	sql  *strings.Replacer // of statements
+	sql  *strings.Replacer // puts the schema into statements
 }
 
 func newLimit(pool *pgxpool.Pool, schema, name string) *limit {
@@ -78,7 +78,7 @@ update {s}.rate_limits set version = version + 1, state = $3 from unsynced where
 // Exchange implements fleet.Pool.
 func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant, err error) {
 	err = l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		for { // until no other exchange is faster
+		for { // until no other exchange replaces the row first
 			var version int64
 			var state fleet.State
 			var server fleet.Server

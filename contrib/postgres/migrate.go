@@ -64,11 +64,11 @@ func (m Migration) checksum() string {
 
 // Migrate creates the schema, if it does not exist, and applies the missing versions. An empty schema means "prepaid"; see
 // [Options]. Any number of processes can call Migrate at the same time, while workers of the previous version run: versions only
-// add tables, columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later
-// versions: migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
+// add tables, columns with a constant default, and indexes. Older programs ignore these: a program accepts its own version and all
+// later ones. So migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
-// Each version is one transaction. A version waits at most 2 s at a time for the lock of a table, so that it does not delay
-// other transactions for longer. It is repeated until it succeeds or ctx ends. The database user must be allowed to create
+// Each version is one transaction. A version waits at most 2 s at a time for the lock of a table: so it delays other
+// transactions for at most 2 s. It is repeated until it succeeds or ctx ends. The database user must be allowed to create
 // the schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
 //
 // Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.

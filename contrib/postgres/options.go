@@ -26,7 +26,7 @@ type Options struct {
 	DigestKey prepaid.Secret
 	// Seal encrypts the params, including bank details, see [journal.NewAEAD]. Done and withdrawn payments have no params.
 	Seal journal.AEAD
-	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
+	// CallTimeout is the CallTimeout of [journal.Workers]: 2 minutes by default.
 	CallTimeout time.Duration
 	// Logger gets a record of each failure of the database or of a hook, and of each panic, with request IDs and without
 	// personal data. If nil, nothing is logged.
@@ -47,7 +47,7 @@ type Store struct {
 	schema  string // quoted
 	options Options
 	log     *slog.Logger
-	sql     *strings.Replacer // of statements
+	sql     *strings.Replacer // completes statements
 	insert  string            // insertSQL
 	horizon horizon
 }

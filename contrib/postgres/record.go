@@ -108,7 +108,7 @@ type endRow struct {
 	Hook  bool   `json:"hook"`
 }
 
-// rowOf returns the row of an end. Each attempt to write converts the times anew, by the monotonic clock where they have it: the
+// rowOf returns the row of an end. Each attempt to write converts the times again, by their monotonic readings if they have any: the
 // process's clock may have been set since the end.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	r := endRow{Entry: end.Entry, Lease: lease, Event: eventEnd, Hook: settles && end.Final()}

@@ -12,7 +12,7 @@ import (
 )
 
 // Run is [journal.Workers.Run] on this store, with [Workers].Settled. Before it returns, it also waits for the calls of Settled. If a call
-// of Settled fails while Run ends, another Run repeats it. Let the process take Grace and 10 s more to stop. Call Run in as many processes
+// of Settled fails while Run ends, another Run repeats it. Give the process Grace plus 10 s to stop. Call Run in as many processes
 // as you like, even of different versions. sender is client.Accounts of a [prepaid.Client].
 //
 // Errors: a [*prepaid.ValidationError] of workers, immediately; [journal.ErrNotRecorded], as from [journal.Workers.Run].
@@ -45,21 +45,21 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 
 // Workers configures [Store.Run]. The zero value is ready to use.
 type Workers struct {
-	// N is that of [journal.Workers].
+	// N means the same as in [journal.Workers].
 	N int
-	// Claim is that of [journal.Workers].
+	// Claim means the same as in [journal.Workers].
 	Claim int
-	// Grace is that of [journal.Workers].
+	// Grace means the same as in [journal.Workers].
 	Grace time.Duration
-	// Trace is that of [journal.Workers].
+	// Trace means the same as in [journal.Workers].
 	Trace journal.Trace
 	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator ([journal.Entry].Review): write
 	// the payment to your books in tx. The store commits tx together with the mark that Settled has been called, so that your books have
 	// each outcome once. The mark that the call is due was committed with the outcome: no crash loses the call.
 	//
 	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
-	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second at first,
-	// later after up to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
+	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call. The wait before a repeat
+	// grows from 1 s to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
 	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. If an operator retries a
 	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
 	// write to the books in the transaction that you pass to them.
@@ -74,14 +74,14 @@ type Workers struct {
 const (
 	// databaseLimit bounds one transaction.
 	databaseLimit = 30 * time.Second
-	// settlePoll is how often an idle Run looks for calls of Settled of other processes.
+	// settlePoll is the interval at which an idle Run looks for calls of Settled that other processes left due.
 	settlePoll = 10 * time.Second
 	// settledLimit bounds one call of Workers.Settled.
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is how many transactions call Settled at the same time; mostSettlers is their number while calls
-	// are slow. At most mostSettled calls share a transaction.
+	// quickSettlers is the number of transactions that call Settled at the same time; while calls are slow, the number is
+	// mostSettlers. At most mostSettled calls share a transaction.
 	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
 	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond

@@ -24,7 +24,7 @@ type settler struct {
 	calls    horizon         // of the calls that are due
 	due      chan struct{}   // there is an outcome to settle
 	stopping <-chan struct{} // closed when no more outcomes are recorded
-	slow     atomic.Bool     // whether the last calls were slow
+	slow     atomic.Bool     // the last calls were slow
 }
 
 // Record marks the outcomes for which Settled is to be called.
@@ -122,7 +122,7 @@ func requestIDs(entries []journal.Entry) []string {
 	return ids
 }
 
-// later schedules the call of Settled for e again. Only SettledFailed gets the error: its text may be private.
+// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private.
 func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why error) error {
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))

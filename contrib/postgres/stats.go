@@ -12,7 +12,7 @@ import (
 
 // Stats is the state of all payments that are not archived.
 type Stats struct {
-	// Stats are counts and sums by state. Intended are payments that a worker holds, or held when it died.
+	// Stats are counts and sums by state. The state "intended" means that a worker holds the payment, or held it when the worker died.
 	journal.Stats
 	// OldestQueued is the age, since Enqueue, of the oldest "queued", "not_sent" or "intended" payment; zero if none. Set an alert.
 	OldestQueued time.Duration
@@ -22,7 +22,7 @@ type Stats struct {
 	Waiting int
 	// Held is the number of payments that workers hold now.
 	Held int
-	// Unsettled is how many outcomes your books lack: Workers.Settled is due, or due again. Set an alert if the number stays above zero.
+	// Unsettled is how many outcomes your books lack: a call of Workers.Settled is due. Set an alert if the number stays above zero.
 	Unsettled int
 }
 

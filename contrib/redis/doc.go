@@ -2,7 +2,7 @@
 // address ([NewLimiter]), and claims on webhook messages ([NewClaims]). The state is in Redis 5 or later: one server,
 // sentinels or a cluster, using github.com/redis/go-redis/v9.
 //
-// The Redis client needs ContextTimeoutEnabled: otherwise go-redis does not end waits with a context, and both
+// The Redis client needs ContextTimeoutEnabled: without it, go-redis still waits after a context has ended, and both
 // constructors refuse the client. The constructors neither close nor modify the client.
 //
 // The Redis user needs EVALSHA, EVAL, HGETALL, HSET, HDEL, PEXPIRE, TIME, GET, SET and DEL on the keys with the

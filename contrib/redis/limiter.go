@@ -17,8 +17,8 @@ import (
 // NewLimiter returns the limiter of one replica and starts its exchanges with Redis, which continue until Close. Faults of
 // the options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. NewLimiter does not wait for Redis.
 //
-// [ratelimit.Shared] describes the limiter. A script grants the slots, in one command for an exchange. A replica exchanges 100 times
-// per window while it has traffic and four times per lease when it has none. See [ratelimit.Limiter] for the errors of Acquire.
+// [ratelimit.Shared] describes the limiter. An exchange is one command: it runs a script that grants the slots. A replica exchanges
+// 100 times per window with traffic, and four times per lease without. See [ratelimit.Limiter] for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "prepaid:limit")
 	var f faults.List

@@ -8,8 +8,8 @@ import (
 // boundKey is a value, or a pseudonym, of one kind.
 type boundKey struct{ kind, text string }
 
-// bindings are a replay's mapping of values: the pseudonyms of this cassette, and the pseudonym of each of the
-// caller's values. The first use of an ID binds the ID to a pseudonym for good.
+// bindings are a replay's mapping of values: the pseudonyms of this cassette, and for each value of the caller its
+// pseudonym. The first use of an ID binds the ID to a pseudonym for the whole replay.
 type bindings struct {
 	onTape map[string]bool
 	tape   map[boundKey]string // the pseudonym of an ID
@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places where a value in request contradicts the recorded request, which matches it.
+// contradictions returns the places where a value in request contradicts the recorded request. The two match otherwise.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// CheckOptions are the settings of a check. By default only pseudonyms are allowed.
+// CheckOptions are the settings of a check.
 type CheckOptions struct {
 	// MadeUp reports whether a value is known to be fictional, for checks of manually written fixtures; nil allows
 	// no such values. MadeUp must not keep the value.
@@ -59,8 +59,8 @@ func at(path string, err error) error {
 // schema that scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The
 // members "about" and "reference" of a fixture are not checked.
 //
-// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer longer numbers.
-// The only texts of that form are "anon" and a number, such as anon7. A recording does not depend on the form: it replaces every value.
+// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form; of longer numbers, far fewer.
+// A text has that form only if it is "anon" and a number, such as anon7. A recording does not depend on the form: it replaces every value.
 //
 // Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.
 func Check(r io.Reader, options CheckOptions) error {
@@ -154,7 +154,7 @@ func isSubset(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
-// cassette reads the file as YAML, to find also text that go-vcr would skip.
+// cassette reads the file as YAML, and so also finds text that go-vcr would skip.
 func (c *checker) cassette(content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document yaml.Node

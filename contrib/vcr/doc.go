@@ -21,13 +21,13 @@
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //
-// The recording keeps these headers: the media type without the vendor's name, page counts and Retry-After.
+// The recording keeps only these headers: the media type without the vendor's name, page counts and Retry-After.
 //
 // # How requests are matched
 //
 // Requests match by operation, names of parameters and members, and kept values; scrubbed values and times are not
-// compared. So a replay may use any IDs, names and credentials. But where the recording used a value from an earlier
-// response, the test must use the value of the replayed response. Your own ID matches only the recorded ID that it
+// compared. So a replay may use any IDs, names and credentials. But if the recording sent a value from an earlier
+// response, the test must send the value of the replayed response. Your own ID matches only the recorded ID that it
 // first matched: swapped accounts, or a second request ID for a repeated payment, get no response. Equal requests get
 // the recorded responses in order: polls of a report get 204, 204, 200. Pseudonyms from earlier responses of the
 // cassette distinguish concurrent calls. Calls that have no such pseudonym match in order of arrival: give them
@@ -38,10 +38,10 @@
 // If you send a value where the recording had a pseudonym, your value replaces the pseudonym in the response to
 // this request and in all later responses: Get returns the account ID of its call, and Accounts.Issue finds the
 // company of its params. Until then, responses show the pseudonym. If you sent two values for one recorded value,
-// each member shows the value that you sent in a member of that name. If the name does not decide, the request
+// each member shows the value that you sent in a member of the same name. If the name does not decide, the request
 // fails as if it were not in the cassette, and the error names the place. A replay writes nothing.
 //
-// A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
-// not retried. If the recording lost a response, the outcome is unknown in the replay too. Tokens are an exception:
-// the client requests them when needed, and gets generated tokens when the recorded ones are used up.
+// A request that is not in the cassette is not sent, and the client does not retry it. The call's error wraps an
+// [*UnrecordedError], with the outcome not processed. If the recording lost a response, the outcome is unknown in the
+// replay too. A token request always gets a response: a generated token when the recorded ones are used up.
 package prepaidvcr

@@ -17,10 +17,10 @@ type UnrecordedError struct {
 	// Differing are the places, such as "body.amount" or "query with_personal", in which the request differs from the
 	// most similar unused recorded request; empty if none is left.
 	Differing []string
-	// Contradicting are places in which the request is like a recorded request but has another ID: a pseudonym that
-	// this cassette has elsewhere, or an ID that does not fit your earlier requests. For example, accounts were
-	// swapped, or a repeated payment has a new request ID. At a place that begins with "response", the response
-	// shows a recorded value for which you have sent two values.
+	// Contradicting are places in which the request has another ID than a recorded request that is otherwise like it: a
+	// pseudonym that this cassette has elsewhere, or an ID that does not fit your earlier requests. For example, accounts
+	// were swapped, or a repeated payment has a new request ID. If a place begins with "response", the response shows a
+	// recorded value for which you have sent two values.
 	Contradicting []string
 }
 

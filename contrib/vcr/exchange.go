@@ -103,7 +103,7 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 		return ""
 	}
 	values, err := url.ParseQuery(raw)
-	if err != nil { // the whole becomes one unknown name
+	if err != nil { // one unknown name replaces the whole text
 		values = url.Values{raw: {""}}
 	}
 	var out []string

@@ -51,7 +51,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player returns, for a request, the response to the first unused recorded request that matches and contradicts nothing.
+// player returns a request's response: that of the first unused recorded request that matches it and contradicts nothing.
 type player struct {
 	schema *schema
 
@@ -165,7 +165,7 @@ func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interacti
 	return found
 }
 
-// missing returns the error for a request that was not found, with its difference to the most similar request of the same operation.
+// missing returns the error for a request that was not found: it has the differences from the most similar request of the operation.
 func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cassette.Interaction) bool) *UnrecordedError {
 	failure := &UnrecordedError{Operation: request.name()}
 	nearest := -1

@@ -184,7 +184,7 @@ func (s *schema) fitting(method string, segments []string) *operation {
 	var found *operation
 	for i := range s.operations {
 		op := &s.operations[i]
-		// The template with fewer parameters takes precedence: /policy/mccodes, /accounts/company/{companyid}.
+		// The template with fewer parameters takes precedence, such as /policy/mccodes or /accounts/company/{companyid}.
 		if op.method == method && fits(op.path, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
 			found = op
 		}

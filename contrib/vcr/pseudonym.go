@@ -143,8 +143,8 @@ func (p *pseudonyms) digitsStand(value string) string {
 // mostNumberDigits is the greatest length at which all numbers fit in 64 bits.
 const mostNumberDigits = 18
 
-// readableDigits returns the length of a pseudonym for a text with a given number of digits. The client may read 19
-// digits as a number of 64 bits, which 99… would overflow. It reads longer texts as texts.
+// readableDigits returns the length of a pseudonym for a text with a given number of digits. The client may read a text of
+// 19 digits as a number of 64 bits, but 99… would overflow this number. It reads longer texts as texts.
 func readableDigits(length int) int {
 	if length == mostNumberDigits+1 {
 		return mostNumberDigits
@@ -246,7 +246,7 @@ func uncheck(digits string) (int, bool) {
 	return n, err == nil && checked(n) == digits
 }
 
-// firstDay returns a day long before any birth or, for formFuture, long after any card's expiry.
+// firstDay returns a day long before any birth; for formFuture, a day long after any card's expiry.
 func firstDay(f form) time.Time {
 	if f == formFuture {
 		return time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -15,8 +15,8 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// maxRecorded bounds a recorded body, before and after scrubbing (short cells of a report grow): cassettes are fixtures,
-// not archives.
+// maxRecorded bounds a recorded body before scrubbing, and after it: short cells of a report grow. Cassettes are
+// fixtures, not archives.
 const maxRecorded = 8 << 20
 
 // record sends a request through the transport next and keeps the scrubbed exchange.
@@ -41,7 +41,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	case err != nil:
 		response.Body = rest(received, iotest.ErrReader(err), response.Body)
 		r.keepLost(place, req, body)
-		return response, nil // the client meets the error in the body
+		return response, nil // the client gets the error when it reads the body
 	case len(received) > maxRecorded:
 		response.Body = rest(received, response.Body, response.Body)
 		r.fail(&CassetteError{Path: r.file(), Rule: "a response is longer than a cassette may hold"})

@@ -35,11 +35,11 @@ type Options struct {
 	// Recorder.Config, or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
 	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row has only these
-	// and ReportAmounts, the row is kept; other cells are scrubbed. The cassette lists the kept columns.
+	// names and ReportAmounts, the row is kept. Other cells are scrubbed. The cassette lists the kept columns.
 	ReportColumns []string
 	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, amounts in these
 	// columns are kept too: whole numbers and decimals of at most ten digits before and four after the point. Other
-	// numbers become pseudonyms, and sums of them mean nothing. Do not name columns with IDs.
+	// numbers become pseudonyms, and sums of them mean nothing. Do not list columns that have IDs.
 	ReportAmounts []string
 	// AllowUnused makes Stop accept recorded requests that the test did not make.
 	AllowUnused bool
@@ -57,13 +57,13 @@ type Recorder struct {
 	schema  *schema
 	next    http.RoundTripper
 	player  *player // for a replay
-	before  []byte  // the older cassette when a recording started
+	before  []byte  // content of the older cassette when the recording started
 
 	scrubbing sync.Mutex // guards names
 	names     *pseudonyms
 
 	mu      sync.Mutex
-	taken   []*cassette.Interaction // in request order; nil without a result
+	taken   []*cassette.Interaction // in request order; nil for a request without a result
 	failure error
 	stopped bool
 }
@@ -166,14 +166,14 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	if config.Limiter == nil {
 		config.Limiter = ratelimit.None{}
 	}
-	// No request can be in flight. Before the client repeats a lost transfer, it waits for AttemptTimeout plus InFlightWait.
+	// The client waits for AttemptTimeout plus InFlightWait before it repeats a lost transfer, but here no request can be in flight.
 	config.AttemptTimeout = cmp.Or(config.AttemptTimeout, replayTimeout)
 	config.Retry.InFlightWait = cmp.Or(config.Retry.InFlightWait, time.Millisecond)
 	config.Retry.MinWait = cmp.Or(config.Retry.MinWait, time.Millisecond)
 	return config
 }
 
-// replayTimeout is enough to respond from memory on a busy machine.
+// replayTimeout is enough time for a response from memory on a busy machine.
 const replayTimeout = 2 * time.Second
 
 // through is a recorder with the transport of one client.

@@ -16,7 +16,7 @@ import (
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
-	// varies means that a match does not compare the kept value.
+	// varies means that the value is kept and not compared.
 	varies bool
 	// form is the form of the pseudonym.
 	form form

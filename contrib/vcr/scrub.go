@@ -68,7 +68,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	return s.names.stand(value, known.form)
 }
 
-// flag scrubs an unknown boolean, which is one bit about a person: its pseudonym is false.
+// flag scrubs an unknown boolean, which may describe a person: its pseudonym is false.
 func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
 	text := strconv.FormatBool(value)
 	kept := known.keep != nil && known.keep(text)
@@ -85,7 +85,7 @@ var (
 const maxDepth = 100
 
 // json scrubs one JSON value. It returns the value in formatted lines, for readers of the cassette. If body is not
-// JSON, it returns an error: then use no part of the result.
+// JSON, it returns an error, and the caller must not use any part of the result.
 func (s *scrubber) json(where string, body []byte, known *shape) (string, error) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var out bytes.Buffer

@@ -13,8 +13,8 @@ const ModeVariable = "PREPAID_VCR"
 const recordWord = "record"
 
 // Start opens the cassette at path for a test and stops it with the test. It ignores options.Mode: it records if
-// PREPAID_VCR is "record" (go test then needs -count=1, otherwise it may use a cached result), else it replays. The
-// test fails if the cassette is missing, fails [Check] or cannot be written, or if recorded requests were not made.
+// PREPAID_VCR is "record" (go test then needs -count=1, or it may use a cached result). Otherwise it replays. The test
+// fails if the cassette is missing, fails [Check] or cannot be written, or if recorded requests were not made.
 // Only a test that ran to its end without failing writes a cassette: if the test failed, was skipped or panicked, the
 // recording is dropped, and the old cassette stays.
 func Start(t testing.TB, path string, options Options) *Recorder {

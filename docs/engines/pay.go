@@ -1,5 +1,5 @@
-// Package engines pays in jobs of an engine that a partner already runs, River or Temporal. The guide is
-// docs/engines.md.
+// Package engines makes payments in jobs of River or Temporal, for a partner that already runs one of them. The guide
+// is docs/engines.md.
 package engines
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Payment is the arguments of a job. The request ID in Params is made with the order, before there is a job, so that
-// every run of every job for this order sends the same request ID.
+// Payment has the arguments of a job. Make the request ID in Params with the order, before the job exists: then every
+// run of every job for this order sends the same request ID.
 type Payment struct {
 	From   prepaid.AccountID      `json:"from"`
 	Params prepaid.TransferParams `json:"params"`

@@ -29,7 +29,7 @@ func (a *TemporalActivities) Pay(ctx context.Context, p Payment) error {
 	return err
 }
 
-// Payout is a workflow of one payment, which Temporal may start again as often as it likes.
+// Payout is a workflow of one payment. Temporal may start it again any number of times.
 func Payout(ctx workflow.Context, p Payment) error {
 	var activities *TemporalActivities
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

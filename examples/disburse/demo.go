@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const demoPayments, demoInterrupted = 300, 120 // the second number: payments before Ctrl+C
+const demoPayments, demoInterrupted = 300, 120 // demoInterrupted is the number of payments before Ctrl+C
 
 // demonstrate pays a file on an emulator. The first run loses responses and is interrupted. Then the same command is started again.
 func demonstrate(ctx context.Context, out, errOut io.Writer) error {
@@ -26,7 +26,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer emulator.Close() //nolint:errcheck // nothing is left to lose
+	defer emulator.Close() //nolint:errcheck // its data is not needed any more
 	emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.1))
 	float := emulator.AddAccount(prepaidtest.SeedAccount{Balance: "500000.00"})
 	date := time.Now().UTC().Format(time.DateOnly)

@@ -33,7 +33,7 @@ type disbursement struct {
 
 	paid, streak int                          // payments made in this run, and failures since the last success
 	trouble      error                        // error of the last failed payment
-	marks        map[prepaid.RequestID]string // states of rows that are paid in the journal and not in the history
+	marks        map[prepaid.RequestID]string // states of rows that the journal shows as paid, but not the history
 }
 
 // errRefused means that a fault prevents the run.
@@ -158,7 +158,7 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	return exitPaid, nil
 }
 
-// checkFloat refuses a run if the float account has too little money: otherwise chance would decide which rows are paid.
+// checkFloat refuses a run if the float account has too little money: otherwise only some rows would be paid, chosen by chance.
 func (d *disbursement) checkFloat(ctx context.Context, pl result) (int, error) {
 	if pl[stateNotSent].Count+pl[stateUnknown].Count == 0 && !d.job.retryRefused {
 		return exitPaid, nil

@@ -14,7 +14,7 @@ var (
 	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
-// pay sends payments until all have a final state, ctx ends, or an error forbids more. It waits for payments in progress.
+// pay sends payments until all have a final state, ctx ends, or an error forbids more payments. It waits for payments in progress.
 //
 // New payments come first. Payments of unknown outcome follow, in two rounds, because the journal makes them wait.
 // Rows that were refused in an earlier run come last, so that refusals never prevent the resolution of an unknown outcome.
@@ -50,7 +50,7 @@ func (d *disbursement) round(ctx, sending context.Context, due string) error {
 			if state := stateOf(e); !again && (state != due || state == stateRejected && !e.Changed.Before(d.began)) {
 				continue
 			}
-			// The journal would wait too, but with the context sending, which Ctrl+C does not end.
+			// The journal would wait too, but Ctrl+C does not end the context of its wait.
 			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
 				return
 			}
@@ -82,7 +82,7 @@ func (d *disbursement) round(ctx, sending context.Context, due string) error {
 	return nil
 }
 
-// sleep waits for the time d, or until ctx ends; then it returns false.
+// sleep waits for the time d. If ctx ends first, it returns false.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

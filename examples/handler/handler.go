@@ -44,7 +44,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		code = status(e)
 	}
 	w.WriteHeader(code)
-	_, _ = fmt.Fprintln(w, e.State) // the client may have left: it asks again
+	_, _ = fmt.Fprintln(w, e.State) // the client may have left, and then asks again
 }
 
 // pay makes a payment once, however often it is called, and returns the HTTP status.

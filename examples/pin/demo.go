@@ -56,13 +56,13 @@ func demonstrate(ctx context.Context, say func(string, ...any), out io.Writer) e
 	if err != nil {
 		return err
 	}
-	defer e.srv.Close() //nolint:errcheck // nothing is left to lose
+	defer e.srv.Close() //nolint:errcheck // its data is not needed any more
 	wrong := func() string { return "not it" }
 	for _, scene := range []struct {
 		title, pin string
 		otp        func() string
 		status     int    // exit status of the program
-		pinIs      string // afterwards
+		pinIs      string // the valid PIN afterwards
 	}{
 		{"A PIN is changed", "4821", e.phone, 0, "4821"},
 		{"A weak PIN is refused where it is typed: nothing is sent", "1234", e.phone, 1, "4821"},

@@ -81,7 +81,7 @@ func (s *session) apply(ctx context.Context, d *document) error {
 			return err
 		}
 	}
-	// The question may have been open for an hour: the confirmation is for the old plan.
+	// The user confirmed the plan that was shown, perhaps an hour ago: check that it is still the same.
 	again, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
 	switch {
 	case err != nil:
@@ -90,7 +90,7 @@ func (s *session) apply(ctx context.Context, d *document) error {
 		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
 	}
 	// The rules of a block list restrict payments: all are added, in each list, before any rule is removed. An allow list needs
-	// no such pass: its old rules are removed before new rules are added, as the SDK does.
+	// no such pass: the SDK removes its old rules before it adds new rules.
 	if d.DefaultAction == prepaid.PolicyActionAllow {
 		_, err = s.ensure(ctx, d, pass{})
 	}
@@ -147,8 +147,8 @@ func converted[From, To any](list []From, convert func(From) To) []To {
 	return rules
 }
 
-// list changes one list, unless rules is nil, and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect
-// only between two lists: a call that is cut off would have an unknown outcome.
+// list changes one list, unless rules is nil. It adds the result to the plan, with foreign text quoted. Ctrl+C takes effect only
+// between two lists: a call that is cut off would have an unknown outcome.
 func list[R any](ctx context.Context, p *plan, name string, rules []R,
 	ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error), show func(R) string,
 ) error {

@@ -40,7 +40,7 @@ func demonstrate(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer emulator.Close() //nolint:errcheck // nothing is left to lose
+	defer emulator.Close() //nolint:errcheck // its data is not needed any more
 	client := emulator.Client()
 	d, err := readFile(shipped)
 	if err != nil {

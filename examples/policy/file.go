@@ -90,7 +90,7 @@ func writeFile(to io.Writer, company prepaid.CompanyID, p *prepaid.Policy) error
 		d.Categories = append(d.Categories, r.MerchantCategoryCode) // the encoder quotes the code, because it looks like a number
 	}
 	for _, r := range p.Merchants {
-		r.ID = 0 // so that the order below depends only on what the file shows
+		r.ID = 0 // so that the order below depends only on the content of the file
 		d.Merchants = append(d.Merchants, merchant(r))
 	}
 	for _, r := range p.Terminals {

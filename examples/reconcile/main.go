@@ -191,7 +191,7 @@ func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees b
 		OnProgress: func(p reconcile.Progress) {
 			bar.ChangeMax(p.Accounts)
 			bar.Describe(fmt.Sprintf("accounts, %d rows, %d transactions", p.Rows, p.Items))
-			_ = bar.Set(p.Done) // writes to the terminal
+			_ = bar.Set(p.Done) // an error affects only the display
 		},
 	}
 	result := summary{kinds: map[reconcile.Kind]int{}, days: map[string]map[reconcile.Kind]int{}}

@@ -29,5 +29,5 @@ func (d *download) show(at prepaid.ReportProgress) {
 		text = fmt.Sprintf("%d rows, %.1f MiB", at.Records, float64(at.Bytes)/(1<<20))
 	}
 	d.progress.Describe(text)
-	_ = d.progress.Add(1) // writes to the terminal
+	_ = d.progress.Add(1) // an error affects only the display
 }

@@ -29,7 +29,7 @@ func demonstrate(ctx context.Context, r *receiver) error {
 	if err != nil {
 		return err
 	}
-	defer emulator.Close() //nolint:errcheck // nothing is left to lose
+	defer emulator.Close() //nolint:errcheck // its data is not needed any more
 	directory, err := os.MkdirTemp("", "webhook")
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// during runs the receiver with a new key until do returns. It listens on a free port, from the second time on the same port again.
+// during runs the receiver with a new key until do returns. The first call listens on a free port; later calls use the same port.
 func (d *demo) during(ctx context.Context, keyID string, do func() error) error {
 	d.want.HMACKeyID, d.want.HMACKeySecret = keyID, newKey()
 	address := cmp.Or(strings.TrimPrefix(d.want.URI, "https://"), "127.0.0.1:0")

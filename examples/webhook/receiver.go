@@ -20,8 +20,8 @@ type receiver struct {
 	want   prepaid.CreateHookParams
 	form   webhook.HMAC       // the form of signatures, without keys
 	keys   webhook.StaticKeys // accepted in addition to the wanted key
-	every  time.Duration      // between drains
-	file   string             // of the books
+	every  time.Duration      // interval between drains
+	file   string             // path of the books
 	books  *books
 	say    *log.Logger
 }

@@ -1,5 +1,5 @@
-// Package claims is the part of a shared [webhook.ClaimStore] that is the same for each server of claims. The modules below
-// contrib use it, each with its server.
+// Package claims is the part of a shared [webhook.ClaimStore] that does not depend on the server that keeps the claims. The
+// modules below contrib use it, each with its own server.
 package claims
 
 import (

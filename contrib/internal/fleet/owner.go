@@ -25,7 +25,7 @@ const (
 // After its lease a replica owns at most its equal share. Once the leases of all others must have ended too, it owns
 // exactly that share. Only the clock decides this, so neither pool nor network can delay it.
 //
-// Slots are scarce when the pool has no more for calls or bulk. Only then are these lanes spaced: before that, more slots may arrive.
+// Slots are scarce when the pool has no more for calls or bulk. These lanes are spaced only then: before that, more slots may arrive.
 type owner struct {
 	options Options
 	gone    time.Duration // time from a replica's last exchange until it owns at most its share, and its used slots have rested
@@ -40,7 +40,7 @@ type owner struct {
 	full       ratelimit.Lane // lowest rank for which the pool had no more slots
 	dozing     bool           // no exchange is due soon
 	learnt     int            // number of replicas in the last grant
-	pauses     uint64         // known to the pool
+	pauses     uint64         // number of pauses that the pool knows
 	mustReport bool           // the next report must include the pause
 }
 

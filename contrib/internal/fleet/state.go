@@ -46,7 +46,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	// silent: no replica has reached the server for more than a lease, and at least one replica had not left. It may be
+	// silent: for more than a lease no replica has reached the server, although at least one had not left. Such a replica may be
 	// using slots that are on no account.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
@@ -150,7 +150,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 }
 
 // shareOut divides the usable slots, out of size slots in all, among the replicas. Each lane in turn shares out the slots that higher lanes
-// left, smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that needs
+// left, smallest need first: a replica gets all it needs, but at most the slots left divided by the replicas left. A lower lane that needs
 // a sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to money and calls.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int
@@ -212,7 +212,7 @@ type Report struct {
 	// Pause is the remaining time of a pause after a 429, for the other replicas; in whole milliseconds, or 0.
 	Pause time.Duration
 	// Known reports that the pool should know this replica: it has exchanged before, or has not reached the pool for so
-	// long that it owns its equal share. A pool without this replica may lack others too.
+	// long that it owns its equal share. A pool that does not know this replica may not know others.
 	Known bool
 	// Leaving, if not 0, marks the replica's last exchange: slots stay on the replica's account for that time.
 	Leaving time.Duration

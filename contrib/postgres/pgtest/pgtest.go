@@ -9,7 +9,7 @@
 // The server listens only on a Unix socket, in a new directory below /tmp that only its user can enter. Clients connect as superuser
 // "postgres" without a password. Postgres refuses to run as root: for root, the server runs as the user "nobody". Commits survive a crash.
 //
-// Stop ends the server and removes the directory. A small shell process does the same when the program ends, in whatever way.
+// Stop ends the server and removes the directory. A small shell process does the same when the program ends, even by SIGKILL.
 // Postgres 14 or later and a Unix system are needed.
 package pgtest
 
@@ -29,8 +29,8 @@ import (
 var ErrNotInstalled = errors.New("no Postgres is installed")
 
 const (
-	startLimit = 60 * time.Second // of the start of a server, even after a crash
-	closeLimit = 5 * time.Second  // of a pool
+	startLimit = 60 * time.Second // for the start of a server, even after a crash
+	closeLimit = 5 * time.Second  // for closing a pool
 )
 
 // Options configures a server. The zero value is ready for use.

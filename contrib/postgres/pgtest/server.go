@@ -29,7 +29,7 @@ const (
 type Server struct {
 	options   Options
 	binaries  string
-	dir       string // of all files and the socket
+	dir       string // has all files and the socket
 	owner     *syscall.SysProcAttr
 	databases atomic.Int64
 
@@ -42,7 +42,7 @@ type Server struct {
 
 // Run starts a server for a program. The program should call [Server.Stop]. If the program ends, so does the server.
 //
-// Errors: [ErrNotInstalled]; those of ctx, which bounds only the start; those of the system, with the server's log.
+// Errors: [ErrNotInstalled]; those of ctx (it bounds only the start); those of the system, with the server's log.
 func Run(ctx context.Context, options Options) (*Server, error) {
 	binaries, err := find(options.Binaries)
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *Server) launch() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()                                                                                    // the server has a copy
+	defer func() { _ = log.Close() }()                                                                                    // the server has its own descriptor
 	server := exec.Command(filepath.Join(s.binaries, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=") //nolint:noctx // it outlives the context of its start
 	for name, value := range s.options.Settings {
 		server.Args = append(server.Args, "-c", name+"="+value)
@@ -239,7 +239,7 @@ func (s *Server) launch() error {
 	exited := make(chan struct{})
 	s.process, s.exited = server.Process, exited
 	go func() {
-		_ = server.Wait() // its log says why
+		_ = server.Wait() // the log has the reason
 		close(exited)
 	}()
 	_, err = io.WriteString(s.lifeline, strconv.Itoa(server.Process.Pid)+"\n")
@@ -274,7 +274,7 @@ var places = [...]string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
-// find returns the directory of initdb and postgres: dir or, if dir is empty, the one in PATH, else the newest version's.
+// find returns the directory of initdb and postgres: dir, or if dir is empty, the one in PATH, or else that of the newest version.
 func find(dir string) (string, error) {
 	found := []string{dir}
 	if dir == "" {

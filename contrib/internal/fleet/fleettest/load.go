@@ -24,7 +24,7 @@ type Load struct {
 	// Callers is the number of callers in each replica: an eighth for payments, the rest for calls and bulk.
 	Callers int
 	// If Trickle is set, payments want two fifths of the allowance, reads alone want more than all of it, and no caller waits longer
-	// than half a window. Otherwise payments alone want more than the allowance, and all wait.
+	// than half a window. Otherwise payments alone want more than the allowance, and all callers wait.
 	Trickle bool
 	For     time.Duration
 	// Distance is the longest time to the service and back.

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// After walks the paths that follow a call: after an unknown outcome if failed is true, otherwise after success. A path ends
-// where see returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
+// After walks the paths after a call: if failed is true, after an unknown outcome, otherwise after success. A path ends where
+// see returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)
@@ -152,7 +152,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 	return unsettled
 }
 
-// compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first.
+// compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first number.
 func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	x, y := op.X, op.Y
 	if _, ok := x.(*ssa.Const); ok {
@@ -265,7 +265,7 @@ func (r *Result) Sentinel(v ssa.Value) string {
 	return ""
 }
 
-// Judges reports whether a function of the SDK says something about an error.
+// Judges reports whether a function of the SDK tests an error or reads its outcome.
 func (r *Result) Judges(callee *types.Func) bool {
 	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
 		callee.Signature().Params().Len() > 0 && IsError(callee.Signature().Params().At(0).Type())
@@ -288,7 +288,7 @@ func (r *Result) Asks(fn *ssa.Function) bool {
 	return slices.ContainsFunc(fn.AnonFuncs, r.Asks)
 }
 
-// depends reports whether a condition uses a result of another function: perhaps that function looks the payment up.
+// depends reports whether a condition uses a result of another function, which may look the payment up.
 func (a *after) depends(v ssa.Value, depth int) bool {
 	if call, ok := v.(*ssa.Call); ok {
 		callee := Callee(call.Common())
@@ -314,7 +314,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.depends(operand, depth+1) })
 }
 
-// reads reports whether a function decides by data that it reads elsewhere.
+// reads reports whether the decision of a function depends on data that it reads elsewhere.
 func reads(fn *ssa.Function) bool {
 	return Makes(fn, func(call *ssa.CallCommon) bool {
 		callee := Callee(call)
@@ -322,7 +322,7 @@ func reads(fn *ssa.Function) bool {
 	})
 }
 
-// Cycle are the blocks of the loops that a block is in.
+// Cycle returns the blocks of all loops that contain a block.
 func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 	reach := func(next func(*ssa.BasicBlock) []*ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 		found := map[*ssa.BasicBlock]bool{}

@@ -47,7 +47,7 @@ func Standard(pass *analysis.Pass) bool {
 	return (pass.Module == nil || pass.Module.Path == "") && !strings.Contains(first, ".")
 }
 
-// user is the fact that a package imports the SDK, directly or not.
+// user is the fact that a package imports the SDK, directly or indirectly.
 type user struct{}
 
 func (*user) AFact()         {}
@@ -102,7 +102,7 @@ func find(pass *analysis.Pass, model *Model) *Result {
 	return r
 }
 
-// inUse reports whether the package is of the SDK, or imports it, directly or not.
+// inUse reports whether the package is of the SDK, or imports it, directly or indirectly.
 func (r *Result) inUse() bool {
 	pkg := r.pass.Pkg
 	used := slices.Contains(r.Model.Packages, path(pkg))

@@ -15,8 +15,8 @@ type Fate struct {
 	// Used means that the error reaches a caller, a function, a variable that is read, or a channel. A comparison with
 	// nil does not count.
 	Used bool
-	// Recorded means that the error reaches something other than the caller. Functions that wrap the error, or ask for its
-	// kind, do not count.
+	// Recorded means that the error reaches something other than the caller, a function that wraps it, or a function that
+	// asks for its kind.
 	Recorded bool
 }
 

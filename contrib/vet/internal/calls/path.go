@@ -28,7 +28,7 @@ func (c *Call) Forgotten() bool {
 type walk struct {
 	call  *Call
 	start *ssa.Call
-	other ssa.Value // the result next to the error: nil exactly if there is an error
+	other ssa.Value // the result returned with the error: nil if and only if there is an error
 	// variables means that a store in a variable is enough, because the variable is read.
 	variables bool
 	path      []*ssa.BasicBlock
@@ -51,7 +51,7 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 			}
 		case *ssa.Call:
 			if instr == w.start {
-				if !w.another() { // the same payment again resolves the first call
+				if !w.another() { // a repeat of the same payment resolves the first call
 					return false
 				}
 				held = slices.DeleteFunc(slices.Clone(held), func(v ssa.Value) bool { return v == w.call.Value(w.call.Err) })

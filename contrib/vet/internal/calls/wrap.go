@@ -10,7 +10,7 @@ import (
 // wrap finds the functions that are money calls for their callers: they make a given payment and return the error.
 func (r *Result) wrap() {
 	r.wrappers = map[*ssa.Function]Func{}
-	for found := true; found; { // a wrapper of a wrapper that is declared later needs another round
+	for found := true; found; { // if a wrapper calls another wrapper that is declared later, it is found in the next round
 		found = false
 		for _, fn := range r.Funcs {
 			if _, known := r.wrappers[fn]; known {

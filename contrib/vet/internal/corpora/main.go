@@ -24,7 +24,7 @@ func mapped(model *calls.Model) []*analysis.Analyzer {
 	return rules
 }
 
-// found reports the money calls themselves, since a model that finds none proves nothing.
+// found reports the money calls themselves: if a model finds no call, a run without reports proves nothing.
 var found = &analysis.Analyzer{
 	Name:     "found",
 	Doc:      "report all money calls",

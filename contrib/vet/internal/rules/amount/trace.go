@@ -157,7 +157,7 @@ func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
 	return r
 }
 
-// arithmetic: a sum, difference or multiple of money is money. The quotient of two amounts is not. Division by a constant changes the unit.
+// arithmetic: a sum, difference or multiple of money is money; so is money divided by a constant (another unit), but no other quotient.
 func (t *tracer) arithmetic(op *ssa.BinOp, seen map[ssa.Value]bool) result {
 	x, y := t.money(op.X, seen), t.money(op.Y, seen)
 	switch op.Op {

@@ -95,7 +95,7 @@ func run(pass *analysis.Pass) (any, error) {
 const wrong = ": the handler waits for as long as all repeats take, and the client cannot see whether there is time to send a transfer again; " +
 	"give the call context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute), or less, and let a worker send the same params again"
 
-// look reports a function's money calls that certainly have no deadline. It notes the calls for which a middleware may set a deadline.
+// look reports the money calls in a function that certainly have no deadline. It notes those for which a middleware may set a deadline.
 func (r *rule) look(fn *ssa.Function) {
 	handles := requests.Handles(fn)
 	for _, s := range r.sites(fn) {
@@ -153,7 +153,7 @@ func (r *rule) wait() {
 	}
 }
 
-// sites are the money calls in a function, and its calls of functions that make money calls with a context of their own or from a parameter.
+// sites are the money calls in a function, and its calls of functions that make money calls with their own context or a parameter's.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
 	for call := range calls.All[ssa.CallInstruction](fn) {

@@ -17,7 +17,7 @@ var causes = []string{
 	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", "/ratelimit.RefusedError",
 }
 
-// compared reports comparisons that are never true: an error of a call only wraps the value.
+// compared reports comparisons that are never true: an error of a call wraps the value and never equals it.
 func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
 	const never = " never matches an error of a call, which wraps it; use "
 	switch instr := instr.(type) {

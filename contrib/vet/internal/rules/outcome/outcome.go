@@ -40,7 +40,7 @@ func run(pass *analysis.Pass) (any, error) {
 				Pos: call.Pos(), Message: "the error of " + call.Name + " is dropped: " + consequence(call.Kind),
 				SuggestedFixes: fixes(pass, found, call),
 			})
-		case call.Kind == calls.Record: // nothing was sent: a failure has no other information
+		case call.Kind == calls.Record: // nothing was sent: a comparison with nil shows everything
 		case !call.Forgotten():
 		case !calls.FateOf(value).Used:
 			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
@@ -93,7 +93,7 @@ func fixes(pass *analysis.Pass, found *calls.Result, call *calls.Call) []analysi
 	}}
 }
 
-// dropping returns the statement that consists of the innermost node, a call, with its results dropped. It is nil in a loop.
+// dropping returns the statement that makes the call, the innermost node of path, and drops its results; in a loop, nil.
 func dropping(path []ast.Node) ast.Node {
 	if assign, ok := path[1].(*ast.AssignStmt); ok {
 		for _, left := range assign.Lhs {

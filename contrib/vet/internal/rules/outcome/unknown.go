@@ -156,7 +156,7 @@ func pathOf(object types.Object) string {
 	return object.Pkg().Path()
 }
 
-// differs reports whether an instruction uses a value that is a failure after an unknown outcome and not after success.
+// differs reports whether an instruction uses a value that is a failure after an unknown outcome, but not after success.
 func (u *unknown) differs(v ssa.Value, at ssa.Instruction) bool {
 	return chosen(v, u.failed, failure, 0) && !(u.succeeded[at] && chosen(v, u.succeeded, failure, 0))
 }

@@ -146,7 +146,7 @@ func (r *rule) rerun(instr ssa.CallInstruction) {
 // final are the errors after which a new ID is forbidden.
 var final = []string{"ErrRequestIDReused", "ErrRequestIDExpired", "ErrWindow", "ErrChanged"}
 
-// reused reports a new ID in a branch for an error that means that the old ID was used.
+// reused reports a new ID in a branch for one of the errors in final.
 func (r *rule) reused(block *ssa.BasicBlock) {
 	name := ""
 	for _, pred := range block.Preds {

@@ -89,7 +89,7 @@ func (r *rule) handler(fn *ssa.Function) {
 	}
 }
 
-// swallowed reports work whose error does not keep the function from acknowledging the message.
+// swallowed reports work in a function that acknowledges the message even if the work returns an error.
 func (r *rule) swallowed(instr *ssa.Call) {
 	results := instr.Common().Signature().Results()
 	callee := calls.Callee(instr.Common())
