@@ -47,8 +47,8 @@ func NewClaims(pool *pgxpool.Pool, schema string, options webhook.ClaimOptions) 
 	return &Claims{shared: shared, sql: sql}, nil
 }
 
-// A row (leased or handled) is live until the time in column "ends". Statements use clock_timestamp(), since they
-// may wait for another transaction that has the row. $1 is the ID.
+// A row (leased or handled) is live until the time in column "ends". Statements use clock_timestamp(), since now()
+// would be too early after a wait for another transaction that has the row. $1 is the ID.
 const (
 	// claimIDSQL waits for a holder with an open transaction only if the holder's lease has ended. It returns a
 	// [webhook.ClaimState]: the loser of a race gets "in flight".

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sentValues are the caller's values by pseudonym, and by the label of the place in which each was sent.
+// sentValues are the caller's values, by pseudonym and then by the label of the place in which each was sent.
 type sentValues map[string]map[string][]string
 
 // add records one value.

@@ -162,8 +162,8 @@ func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	return err
 }
 
-// settle waits until the books have an outcome for each payment, but at most for d.patience. The comparison shows payments
-// without an outcome.
+// settle waits until the books have an outcome for each payment, but at most for d.patience. The comparison later shows
+// payments that still have no outcome.
 func (d *demo) settle(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < d.patience; sleep(ctx, 100*time.Millisecond) {
 		s, err := d.store.Stats(ctx)

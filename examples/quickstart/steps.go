@@ -53,7 +53,7 @@ func (q *quickstart) check(ctx context.Context) error {
 	return nil
 }
 
-// issue ends at the first card that was created and does not appear: another call of Issue would create a second card.
+// issue stops at the first card that was created but does not appear: another call of Issue would create a second card.
 func (q *quickstart) issue(ctx context.Context) error {
 	const columns = "%-5s  %-16s  %-10s  %s"
 	q.say(columns, "KEY", "ACCOUNT ID", "STATUS", "HOW")
@@ -86,7 +86,7 @@ func (q *quickstart) issue(ctx context.Context) error {
 	return nil
 }
 
-// activateAndLoad keeps the cards that end up active. It skips blocked cards: they stay blocked.
+// activateAndLoad activates and loads cards, and keeps only these for the next steps. It leaves blocked cards blocked.
 func (q *quickstart) activateAndLoad(ctx context.Context) error {
 	q.say("the loads of %s; each day has its own", q.day)
 	const columns = "%-5s  %9s  %-11s  %9s"

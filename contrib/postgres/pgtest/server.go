@@ -227,7 +227,7 @@ func (s *Server) launch() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()                                                                                    // the server has its own descriptor
+	defer func() { _ = log.Close() }()                                                                                    // the server has a copy
 	server := exec.Command(filepath.Join(s.binaries, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=") //nolint:noctx // it outlives the context of its start
 	for name, value := range s.options.Settings {
 		server.Args = append(server.Args, "-c", name+"="+value)

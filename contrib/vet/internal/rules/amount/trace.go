@@ -44,7 +44,7 @@ func (t *tracer) result(fn *ssa.Function) *result {
 	return r
 }
 
-// of is the analysis of the result of a call.
+// of is the analysis of the first result of a call.
 func (t *tracer) of(call *ssa.Call) *result {
 	return calls.Summary(t.pass, call.Common(), t.result)
 }

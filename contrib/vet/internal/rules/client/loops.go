@@ -98,7 +98,7 @@ func (r *rule) fixed(common *ssa.CallCommon) bool {
 	return common.StaticCallee() != nil && len(common.Args) == 0
 }
 
-// another reports whether a variable is a new object each time and not settings: for example a transport or a server.
+// another reports whether a variable is a new object each time, such as a transport or a server, and not settings.
 func (r *rule) another(v *ssa.Alloc) bool {
 	_, composite := v.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
 	return composite && !r.sdkType(v.Type().Underlying().(*types.Pointer).Elem())

@@ -112,8 +112,8 @@ func (r *rule) look(fn *ssa.Function) {
 	}
 }
 
-// wait is for a program without a middleware that sets deadlines. It reports the noted sites of the package and of its
-// imports.
+// wait reports the noted sites of the package and of its imports. It is for a program that has no middleware that sets
+// deadlines.
 func (r *rule) wait() {
 	if r.pass.Pkg.Name() != "main" {
 		var sites []string
