@@ -6,12 +6,12 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Config points a client at s, with credentials, in the test environment unless s is set to Production. So that tests do
-// not wait, pauses between attempts are a millisecond, and a failed token request is not followed by a pause.
-// AttemptTimeout is 2 s: a transfer of unknown outcome is not repeated earlier than 2 s after its last attempt, see
-// [prepaid.AccountsService.NotBefore]; the emulator also carries out a repeat that overtakes the first request. Set
-// AttemptTimeout shorter if a test has many repeats, longer if a response is delayed by more than 2 s. With
-// [Options].InMemory, the pauses are those of production. In the test environment, errors print the service's description.
+// Config returns the settings of a client of s, with credentials. The environment is test, or production with
+// [Options].Production. In the test environment, errors print the service's description. Tests do not wait: pauses between
+// attempts are a millisecond, and no pause follows a failed token request. With [Options].InMemory, the pauses are those of
+// production. AttemptTimeout is 2 s: a transfer of unknown outcome is repeated at the earliest 2 s after its last attempt (see
+// [prepaid.AccountsService.NotBefore]). The emulator carries out a repeat that overtakes the first request, too. Set
+// AttemptTimeout shorter if a test has many repeats, and longer if a response is delayed by more than 2 s.
 func (s *Server) Config() prepaid.Config {
 	config := prepaid.Config{
 		BaseURL:          s.URL,
@@ -25,7 +25,7 @@ func (s *Server) Config() prepaid.Config {
 		config.Transport = s.network.transport()
 		return config
 	}
-	config.AttemptTimeout = 2 * time.Second
+	config.AttemptTimeout = 2 * time.Second // with 1 s, 200 callers with -race were paid twice on a busy machine
 	config.Retry = prepaid.RetryPolicy{
 		MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
 	}

@@ -30,8 +30,8 @@ type Company struct {
 	ID prepaid.CompanyID
 	// ClientID is the client_id of the company's accounts, also in searches.
 	ClientID string
-	// ProgramID is a value that the program_id filter of the company search matches, like the program_id of an account's
-	// portal identifier.
+	// ProgramID is a program_id with which the company search finds all accounts of the company. The search also finds an
+	// account by the program_id of its portal identifier.
 	ProgramID string
 	// ProductType is the product type of new accounts: reloadable, gift or loyalty. Empty means reloadable.
 	ProductType string
@@ -39,7 +39,7 @@ type Company struct {
 	Loop Loop
 }
 
-// AddCompany adds a company. An existing company keeps its accounts and policy rules; the rest is replaced.
+// AddCompany adds a company. An existing company keeps its accounts and policy rules; all other data is replaced.
 func (s *Server) AddCompany(add Company) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

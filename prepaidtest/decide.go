@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// Arrival is a request that has arrived with a good token and is not handled yet.
+// Arrival is a request that has arrived with a valid token and is not handled yet.
 type Arrival struct {
 	// Number counts the arrivals from 1. It is Request.Arrival in the log.
 	Number int64
@@ -37,15 +37,15 @@ type decider struct {
 	sendings map[[2]string]int
 }
 
-// Decide makes f choose the fault of each later request with a good token, and of token requests. Faults then depend on requests
-// and not on timing: if f uses only a seed, RequestID and Sending, the faults are the same in each run, with any number of
-// callers. The chosen fault takes precedence over armed faults, and applies to one request only, whatever its Times, Always and
-// WithProbability. If f returns the zero Fault, the request can take an armed fault. A number out of range fails the test, and so
-// does ExpireToken for a token request; such a fault has no effect. Another call replaces f; nil removes it.
+// Decide makes f choose the fault of each later token request, and of each later request with a valid token. Faults then depend
+// on requests and not on timing: if f uses only a seed, RequestID and Sending, the faults are the same in each run, with any
+// number of callers. The chosen fault takes precedence over armed faults. It applies to one request only: Times, Always and
+// WithProbability have no effect. If f returns the zero Fault, the request can take an armed fault. A fault with a number out of
+// range, and ExpireToken for a token request, fail the test and have no effect. Another call replaces f; nil removes f.
 //
 // f is called concurrently. The request waits for f and does not run meanwhile: if f holds a repeat until the first
-// request has ended, the repeat gets the response of the first. ctx is the context of the request, to which a server that
-// mounts ServeHTTP can add values. ctx ends when the caller leaves. Arrivals are counted only while there is a function,
+// request has ended, the repeat gets the response of the first. ctx is the context of the request, and ends when the caller
+// disconnects. A server that mounts ServeHTTP can add values to ctx. Arrivals are counted only while there is a function,
 // and counts are never reset.
 func (s *Server) Decide(f func(ctx context.Context, a Arrival) Fault) {
 	s.decider.mu.Lock()

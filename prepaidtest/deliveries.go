@@ -14,7 +14,7 @@ import (
 type Delivery struct {
 	// Time is the server's clock after the attempt.
 	Time time.Time
-	// HookID is the hook.
+	// HookID is the ID of the hook.
 	HookID prepaid.HookID
 	// MessageID is the ID of the message, the same in each attempt.
 	MessageID prepaid.MessageID
@@ -29,7 +29,7 @@ type Delivery struct {
 	// Delivered reports whether the service regards the message as delivered: the receiver responded with success
 	// (2xx), or a fault lost the message unnoticed.
 	Delivered bool
-	// Problem is why there is no status; empty otherwise.
+	// Problem is the reason why there is no status; empty otherwise.
 	Problem string
 	// Fault reports whether an armed fault was used on this attempt.
 	Fault bool
@@ -58,10 +58,10 @@ func (s *Server) Deliveries() []Delivery {
 	})
 }
 
-// Deliver sends body, an earlier or a new message, to a hook, after the messages that wait for that hook. Like any other message,
-// this one is signed, takes armed faults and is in Deliveries, but it is not retried. Deliver returns before the message is
-// sent. The body must be a JSON object with the texts "id" and "type", and the hook must be enabled. Otherwise nothing is sent,
-// and Deliver returns an error without any value of the body.
+// Deliver queues body, an earlier or a new message, for a hook, and returns before the message is sent. Like any other message,
+// this one is signed, takes armed faults and is in Deliveries, but it is not retried. The body must be a JSON object with the
+// strings "id" and "type", and the hook must be enabled. Otherwise nothing is sent, and Deliver returns an error without any
+// value of the body.
 func (s *Server) Deliver(hook prepaid.HookID, body string) error {
 	if err := s.service.Hooks.Deliver(string(hook), body); err != nil {
 		return fmt.Errorf("prepaidtest: Deliver: %w", err)

@@ -8,8 +8,8 @@ import (
 )
 
 // DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm it
-// with InjectDelivery; it is then used once, or as Times, Always or WithProbability say. Each attempt to deliver
-// counts, including retries; pings count only with WithPings. The zero DeliveryFault is used in the same way, without effect.
+// with InjectDelivery. It is then used once, unless Times, Always or WithProbability changes that. Any attempt to deliver
+// can use it, also a retry; a ping can only with WithPings. The zero DeliveryFault is used in the same way, without effect.
 type DeliveryFault struct{ fault faults.Delivery }
 
 // DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. The message is
@@ -26,7 +26,7 @@ func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: fa
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage delays a message for d on the server's clock; later messages overtake it. When the delayed message is
-// sent, it takes no other fault. Do not use it for pings, since their caller waits.
+// sent, it takes no other fault. Do not combine it with WithPings: a client waits until the ping has ended.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
@@ -50,8 +50,8 @@ func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
 	return f
 }
 
-// WithPings makes pings count as messages too. A ping whose response is lost fails its registration or change; a
-// lost ping counts as delivered.
+// WithPings lets pings take the fault too. If the response to a ping is lost, the registration or change of the hook
+// fails; a lost ping counts as delivered.
 func (f DeliveryFault) WithPings() DeliveryFault {
 	f.fault.Pings = true
 	return f
@@ -104,11 +104,11 @@ func (s *Server) ClearDeliveryFaults() { s.deliveryFaults.Clear() }
 // String is the form that ParseDeliveryFault reads, for example "duplicate-message 2 always".
 func (f DeliveryFault) String() string { return f.fault.String() }
 
-// DeliveryFaultForms lists the forms that ParseDeliveryFault reads, one a line with its effect, then the modifiers.
+// DeliveryFaultForms lists the forms that ParseDeliveryFault reads, each with its effect, then the modifiers.
 func DeliveryFaultForms() []string { return faults.DeliveryForms() }
 
 // ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-response x2". Its errors name
-// the word and the rule.
+// the wrong word and the broken rule.
 func ParseDeliveryFault(text string) (DeliveryFault, error) {
 	f, err := faults.ParseDelivery(text)
 	return DeliveryFault{f}, err

@@ -20,7 +20,7 @@
 // # Time
 //
 // Everything that takes time or expires follows the server's clock, which Advance moves. Due work is
-// carried out before any request or inspection looks at the state.
+// carried out before any request or inspection reads the state.
 //
 // # Money
 //
@@ -32,7 +32,7 @@
 //
 // # Repeats
 //
-// In the reference, the service caches a successful transfer or direct entry out, and a payment may take any time.
+// In the reference, the service caches a successful transfer or direct entry out, and a payment has no time limit.
 // The emulator assumes the worst case: it reads the cache when a request arrives and writes the cache with the
 // movement. If a request_id arrives again while the first request is running, the money moves a second time. A
 // request runs from its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the
@@ -66,6 +66,6 @@
 //
 // Many points that the reference leaves open are fields of [Options] with a documented default; x-emulator in the document
 // of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
-// unsupported_provider, forbidden, unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see
-// AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device and invalid_otp.
+// not_found, method_not_allowed, unsupported_provider, forbidden, unauthorized, duplicate_request, report_processing,
+// rate_limit_exceeded, unexpected_request (AllowOnly), invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

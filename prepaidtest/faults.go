@@ -55,8 +55,8 @@ func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with pause of real
-// time between them. The body ends early when the caller leaves or the server closes.
+// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes. Between two pieces it
+// waits for pause in real time. The body ends early when the caller disconnects or the server closes.
 func SlowBody(pause time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
@@ -71,10 +71,10 @@ func SubstituteContentType(value string) Fault {
 // zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
-// CommitAfter makes the faults DropBeforeCommit, Respond, RespondBody and ProxyPage carry the request out later, for any
-// operation: d (above 0) of real time after the response was sent or the connection was cut. The fault is then like a gateway
-// that gives up while the service continues. The request runs until then: a transfer with the same request_id that arrives
-// meanwhile moves the money a second time. A closing server carries out running requests at once.
+// CommitAfter makes the faults DropBeforeCommit, Respond, RespondBody and ProxyPage carry out the request, of any operation,
+// later: d (above 0) of real time after the response was sent or the connection was cut. Such a fault is like a gateway that
+// gives up while the service continues. The request runs until it is carried out: a transfer with the same request_id that
+// arrives meanwhile moves the money a second time. A closing server carries out running requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
 	f.fault.Late, f.fault.After = true, d
 	return f
@@ -104,9 +104,9 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. Each later request with a good token for this operation uses one fault, in the order armed; faults
-// for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait. An unknown
-// operation or a number out of range fails the test, and nothing is armed.
+// AnyOperation. Each later request with a valid token for this operation uses one fault, in the order armed; faults
+// for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait until that fault is
+// removed. An unknown operation or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -131,7 +131,7 @@ func (s *Server) Inject(operation string, list ...Fault) {
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: a fault with Times counts as often as it will be
-// used, and a fault without limit counts as one. The number falls when a request that takes a fault arrives, before
+// used, and a fault without limit counts as one. When a request that takes a fault arrives, the number decreases before
 // any delay or cut: if a test needs a request in flight, inject a Delay and wait for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
@@ -163,11 +163,11 @@ func (s *Server) ClearFaults() { s.faults.Clear() }
 // String is the form that ParseFault reads, for example "respond 503 x3".
 func (f Fault) String() string { return f.fault.String() }
 
-// FaultForms lists the forms that ParseFault reads, one a line with its effect, then the modifiers.
+// FaultForms lists the forms that ParseFault reads, each with its effect, then the modifiers.
 func FaultForms() []string { return faults.Forms() }
 
 // ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "respond 400 invalid_request"
-// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
+// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Errors name the wrong word and the broken rule.
 func ParseFault(text string) (Fault, error) {
 	f, err := faults.Parse(text)
 	return Fault{f}, err

@@ -9,8 +9,8 @@ import (
 )
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment made
-// once, however often the request was sent, and more if a repeat arrived while a request was running. Counts are never reset, even
-// if the response is no longer cached. If requests may still be running, call WaitIdle first.
+// once, even if the request was sent again, and more if a repeat arrived while a request was running. Counts are never reset, even
+// when the response is no longer cached. If requests may still be running, call WaitIdle first.
 func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -48,8 +48,8 @@ type RunningTransfer struct {
 	Left time.Duration
 }
 
-// RunningTransfers returns the transfers and direct entries that are running, oldest first: those held by the faults Delay
-// or CommitAfter. Other transfers and direct entries take no time.
+// RunningTransfers returns the running transfers and direct entries, oldest first. Only those with the fault Delay or
+// CommitAfter take time and can be in the list.
 func (s *Server) RunningTransfers() []RunningTransfer {
 	return each(s.service.Transfers.Running(), func(r transfers.Running) RunningTransfer {
 		return RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}

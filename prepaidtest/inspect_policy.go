@@ -53,7 +53,7 @@ type PolicyTerminal struct {
 	ID int64
 }
 
-// Policy returns a copy of a company's policy; false for a company without a policy or an unknown id.
+// Policy returns a copy of a company's policy. It returns false for a company without a policy or an unknown id.
 func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -72,7 +72,7 @@ func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	return p, true
 }
 
-// CompanyAccountIDs returns the EAIDs of a company's accounts, oldest first; none for an unknown id.
+// CompanyAccountIDs returns the EAIDs of a company's accounts, oldest first. For an unknown id it returns none.
 func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.AccountID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// AccountState is the server's state of an account, for a test or a page to inspect. Printing or logging
-// shows only EAID, status and balance, so that a failure message has no personal data.
+// AccountState is the state of an account, for a test or a page to inspect. If you print or log it, the text has
+// only EAID, status and balance, so that a failure message has no personal data.
 type AccountState struct {
 	// ID is the EAID.
 	ID prepaid.AccountID
@@ -79,7 +79,7 @@ func (a AccountState) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
-// Account returns a copy of the server's state of an account. An unknown EAID fails the test and returns the zero
+// Account returns a copy of the state of an account. For an unknown EAID, the test fails and Account returns the zero
 // AccountState; AccountIDs returns the known EAIDs.
 func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
@@ -114,7 +114,7 @@ func (s *Server) Companies() []Company {
 	return companies
 }
 
-// HookState is the server's state of a registered webhook, without its secret.
+// HookState is the state of a registered webhook, without its secret.
 type HookState struct {
 	// ID is the hook's UUID.
 	ID prepaid.HookID
@@ -157,7 +157,7 @@ type MessageState struct {
 	ID prepaid.MessageID
 	// Type is "transaction", or the type of a ping or an alert.
 	Type string
-	// Time is when the message was made, by the server's clock.
+	// Time is when the message was made, on the server's clock.
 	Time time.Time
 	// Attempts counts how often the message was sent.
 	Attempts int

@@ -18,7 +18,7 @@ import (
 // template is replaced. An existing account is an error. Load sends neither messages nor pings to hooks.
 //
 // The error names the path of each invalid member, such as accounts[3].status, and the broken rule, never a value.
-// After any error nothing is added.
+// If there is an error, Load adds nothing.
 func (s *Server) Load(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {

@@ -12,7 +12,7 @@ const version = "0.1.0"
 
 // OpenAPI describes a server with these options: an OpenAPI 3.1 document in JSON, indented and always in the same order.
 // Generate clients in other languages from this document; the reference remains the contract. Members named x-emulator
-// have the emulator's choices where the reference is open.
+// describe the emulator's choices where the reference leaves a choice open.
 //
 // The code that checks parameters and bodies also describes them, and this project's tests compare all responses of the
 // emulator with the document. The options that change the document are Vendor, WalletProviders, Signature, PingType,

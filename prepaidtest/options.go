@@ -41,13 +41,13 @@ type Options struct {
 	// [Server.Client] connect to the pipes. Such clients have the default pauses (40 s before a transfer of unknown outcome is
 	// repeated), which take no real time in a bubble.
 	InMemory bool
-	// Page handles every path outside /3.0/, for example a web page with the emulator's state. Requests for them need no token, are not logged
-	// and not rate-limited. By default they get 404 like any unknown path. Close cuts their connections and waits for Page.
+	// Page handles every path outside /3.0/, for example as a web page with the emulator's state. Requests for such a path need no
+	// token, are not logged and not rate-limited. By default they get 404. Close cuts their connections and waits for Page.
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether the request took a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many of the last requests a server logs when its test failed. The request IDs that were paid twice
-	// are logged before them, the last ten deliveries after them. The log has no personal data. Default 20; negative: none.
+	// LogOnFailure is how many of the last requests a server logs if its test fails. Before these it logs the request IDs that
+	// were paid twice, and after them the last ten deliveries. The log has no personal data. Default 20; negative: none.
 	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.
@@ -58,7 +58,7 @@ type Options struct {
 	// FrozenClock stops the server's clock: only Advance moves the clock and the rate limit's window. A test with more requests than
 	// the limit needs RateLimit: -1. By default the clock runs like real time.
 	FrozenClock bool
-	// RandomSeed makes the server's IDs the same in each run. Default nil: they are random.
+	// RandomSeed makes the server's IDs the same in each run. Default nil: random IDs.
 	RandomSeed *uint64
 	// TokenLifetime is how long access tokens are valid, on the server's clock. Default one hour.
 	TokenLifetime time.Duration
@@ -75,8 +75,8 @@ type Options struct {
 	ReportDelay time.Duration
 
 	// State is a state to begin from, as Save wrote it. It is read once at start. If the state is invalid, Start fails; the error does
-	// not quote the state. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
-	// StartAt has no effect. If the state has a seeded source, this source continues and RandomSeed has no effect. All other options apply.
+	// not quote the state. A frozen clock continues where it was. A running clock continues as if it had always run: due work is done
+	// at once. StartAt has no effect. If the saved server had a RandomSeed, its IDs continue, and RandomSeed has no effect.
 	//
 	// Functions cannot be saved: until you call AddReport again for a template, its saved runs fail with 500 (those of AddReportCSV and
 	// the built-in template respond as before). If a saved hook uses one of Filters, set this filter again, or Start fails. By default a
@@ -90,15 +90,15 @@ type Options struct {
 	// an error if the file is not up to date. By default nothing is kept.
 	//
 	// Each write costs time and memory for the whole state. After a write the server waits at least ten times
-	// as long as the write took. With a large state, a killed process loses more than a second of changes.
+	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
 	StateFile string
 
-	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they are bare.
+	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they have no quotes.
 	QuotedStrings bool
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes
-	// BadTokenOnReportStart is the response status if a request to start a report has a bad token: 401 as everywhere (default), or 400, one
-	// reading of the operation's row in the reference.
+	// BadTokenOnReportStart is the response status if a request to start a report has a bad token. Default 401, as for other operations.
+	// 400 is another reading of the operation's row in the reference.
 	BadTokenOnReportStart int
 
 	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
@@ -106,7 +106,7 @@ type Options struct {
 	// NewestTransactionsFirst lists an account's history with the newest item first: a new item moves all others to later pages. The
 	// reference does not state the order. By default the oldest item is first.
 	NewestTransactionsFirst bool
-	// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows none. By default they are sent.
+	// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows none. Default: with them.
 	NoCompanySearchPaging bool
 	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers: the literal
 	// reading of its row in the reference. By default it responds with an array in pages.
@@ -174,7 +174,7 @@ type Options struct {
 	Filters map[string]func(Transaction) bool
 }
 
-// PageSizes are three sizes, none smaller than the one before. The zero value is 1, 50 and 500.
+// PageSizes are three sizes in ascending order; they may be equal. The zero value means 1, 50 and 500.
 type PageSizes struct {
 	// Least is the smallest size of a page, whatever page_size says.
 	Least int
@@ -198,7 +198,7 @@ const (
 	EmptyZero
 )
 
-// Signature is how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
+// Signature is how webhook messages are signed: an HMAC-SHA256 of the body. The reference shows no signature.
 type Signature struct {
 	// Header is the name of the header with the sum. When empty, there is no signature.
 	Header string

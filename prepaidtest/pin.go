@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// PINChange is a running PIN change, with the cardholder's one-time password. Printing shows only operation and
-// expiry.
+// PINChange is a running PIN change, with the cardholder's one-time password. If you print it, the text has only
+// operation and expiry.
 type PINChange struct {
 	// OperationID is a UUID, returned by POST /pin/initiate.
 	OperationID string

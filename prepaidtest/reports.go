@@ -10,13 +10,13 @@ import (
 
 // DailySettlement is a report template of each server: one row for each item of the ledger at the start of the run. Its
 // columns are id, parent_id, account_id, type, amount, currency, fee_amount, running_balance_amount, occurred_at,
-// card_acceptor_id, terminal_id and merchant_category_code. The reference shows no report's columns: these are the
-// emulator's.
+// card_acceptor_id, terminal_id and merchant_category_code. The columns are the emulator's choice: the reference shows
+// none for any report.
 const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an error in
 // about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response short. Each
-// download calls the function, also concurrently. The function may write any amount: nothing is kept in memory.
+// download calls the function, also concurrently. The text may have any length: it is not kept in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
 // AddReport registers or replaces a template.

@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// Request is one request as the server saw it, for a test to inspect. Printing gives a line without query and
-// body, so that a failure message shows no personal data.
+// Request is one request as the server saw it, for a test to inspect. If you print it, the text is one line without
+// query and body, so that a failure message shows no personal data.
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
@@ -22,7 +22,7 @@ type Request struct {
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent; while it is being sent, until it was ready.
+	// Duration is the wall time from arrival until the response was sent or, if it is still being sent, was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
@@ -59,8 +59,8 @@ type Request struct {
 	Client string
 	// Status is the HTTP status of the response, or 0 if a fault cut the connection before the response.
 	Status int
-	// ErrorCode is the code of the server's error, or of a report still being processed. It is empty on success, and
-	// if a fault replaced the response with other bytes.
+	// ErrorCode is the code in the server's error body, also for a report that is still being processed. It is empty
+	// after a success, and if a fault replaced the response with other bytes.
 	ErrorCode string
 	// ErrorDescription belongs to ErrorCode and never has a value of the request.
 	ErrorDescription string
@@ -71,8 +71,8 @@ type Request struct {
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is the armed fault in the form that ParseFault reads, without the number of uses, and with
-	// ResponseBody as its body; empty without a fault.
+	// FaultForm is the armed fault in the form that ParseFault reads, but without the number of uses. Its body is
+	// ResponseBody. FaultForm is empty without a fault.
 	FaultForm string
 }
 
@@ -93,8 +93,8 @@ func (r Request) Format(f fmt.State, _ rune) {
 // logMemory limits the memory of the log of requests.
 const logMemory = 64 << 20
 
-// Requests returns handled requests, in the order in which they ended, as far as the log still has them: see RequestLog. A
-// request that a fault such as Delay holds is not in the log yet. When such a request arrives, FaultsLeft falls.
+// Requests returns the handled requests that the log still has (see RequestLog), in the order in which they ended. A
+// request that a fault such as Delay holds is not in the log yet. When such a request arrives, FaultsLeft decreases.
 func (s *Server) Requests() []Request {
 	list := s.requests.All()
 	first := make(map[[3]string]int64)

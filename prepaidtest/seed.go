@@ -55,8 +55,8 @@ type SeedAccount struct {
 }
 
 // AddAccount seeds an account and returns its EAID. An invalid company, status or balance, or an existing EAID, fails
-// the test. The opening balance is a transaction like any other: the company's hooks get a message, while Load sends
-// no messages.
+// the test. The opening balance is a transaction like any other: the company's hooks get a message. Load sends no
+// messages.
 func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

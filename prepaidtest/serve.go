@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
-// ServeHTTP responds to one request. The server does this on its own address; use the method to mount the
-// emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413. On the
+// ServeHTTP responds to one request. The server calls it for requests to its own address; use it to mount the
+// emulator in another server. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413. On the
 // server's own address, a body that takes longer than a minute gets 408.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.activity.Enter() {
@@ -59,7 +59,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response.Release()
 }
 
-// respond decides the response to a request, with checks in a gateway's order: address, size, expectations of the test,
+// respond returns the response to a request. It checks in a gateway's order: address, size, expectations of the test,
 // rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route

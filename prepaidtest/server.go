@@ -70,7 +70,7 @@ func NewServer(t testing.TB, options Options) *Server {
 }
 
 // Start starts an emulator for a program, which must close it. Start fails if an option is out of range or the address is not
-// available. Wrong use, such as a fault for an unknown operation, is printed to standard error, since there is no test to fail.
+// available. Since no test can fail, wrong use, such as a fault for an unknown operation, goes to Logger or standard error.
 func Start(options Options) (*Server, error) {
 	s, err := newServer(nil, options)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// Close stops the server: it cuts open connections, ends the deliveries that wait, and returns when nothing runs. A
+// Close stops the server: it cuts open connections, ends waiting deliveries, and returns when nothing runs any more. A
 // second Close does nothing.
 func (s *Server) Close() error {
 	if !s.activity.Close() {
@@ -194,7 +194,7 @@ func (s *Server) Close() error {
 	return errors.Join(problems...)
 }
 
-// fail reports wrong use of the package: it fails the test or, in a program, writes to its log or to standard error.
+// fail reports wrong use of the package: it fails the test or, in a program, calls complain.
 func (s *Server) fail(format string, args ...any) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -204,7 +204,7 @@ func (s *Server) fail(format string, args ...any) {
 	s.complain("wrong use", fmt.Sprintf(format, args...))
 }
 
-// complain writes to the log, or to standard error.
+// complain writes to Options.Logger or, without one, to standard error.
 func (s *Server) complain(what, reason string) {
 	if s.settings.Logger != nil {
 		s.settings.Logger.Error("prepaidtest: "+what, slog.String("reason", reason))

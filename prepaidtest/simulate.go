@@ -40,16 +40,16 @@ type SimulationResult struct {
 	TransactionID prepaid.TransactionID
 	// AuthorizationID is from a successful transact, advice or reverse.
 	AuthorizationID string
-	// Success reports whether the operation was approved or, for clear and reverse_clear, accepted: these take
-	// effect after SimulationDelay.
+	// Success reports whether the operation was approved. For clear and reverse_clear, which take effect after
+	// SimulationDelay, it reports whether the operation was accepted.
 	Success bool
 	// Message is the reason if Success is false, such as "Insufficient funds" or "Declined by policy".
 	Message string
 }
 
 // Simulate uses the card of an account as the simulator does (4.6), with the same checks, history and webhook messages.
-// Simulate works with [Options].Production too, like a cardholder. Invalid input, such as an amount that is not a decimal,
-// fails the test and returns the zero SimulationResult.
+// Simulate works with [Options].Production too. After invalid input, such as an amount that is not a decimal, the test fails
+// and Simulate returns the zero SimulationResult.
 func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{

@@ -2,11 +2,11 @@
 // type with the client or the emulator. They are the same for any base URL: the emulator in CI, or the real test
 // environment, for which you need credentials.
 //
-// With the zero Allow the suite sends reads, and requests that must be refused. Permit any other effect in Allow. If
+// With the zero Allow the suite sends only reads, and requests that must be refused. Permit effects in Allow. If
 // a case is not permitted or lacks a setting, it is skipped with the reason. A violation names section, field and
 // rule, never a received value.
 //
-// The simulator's cases wait eleven times for SimulatorWait: set -timeout=30m.
+// The simulator's cases together wait for eleven times SimulatorWait: set -timeout=30m.
 //
 // The package's own tests run the suite against a real environment when these variables are set:
 //

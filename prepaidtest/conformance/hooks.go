@@ -104,7 +104,7 @@ func hookCases() []Case {
 	}
 }
 
-// forget deletes the hook that a request created, although the request had to be refused.
+// forget deletes the hook that the service created instead of refusing the request.
 func (p *probe) forget(a *response) {
 	if a.bad || a.code != http.StatusCreated {
 		return

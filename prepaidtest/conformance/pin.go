@@ -1,6 +1,6 @@
 package conformance
 
-// pinCases send requests that must be refused: the reference shows neither statuses nor bodies, and PIN changes are final.
+// pinCases send only requests that must be refused: a PIN change is final, and the reference shows neither its statuses nor bodies.
 func pinCases() []Case {
 	refuse := func(operation string, body map[string]any) Case {
 		return with("4.7", operation+"_is_refused", "POST /pin/"+operation, func(p *probe) {

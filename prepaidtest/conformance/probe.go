@@ -37,7 +37,7 @@ func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// response is an HTTP response. After one violation, most further checks of the response report nothing.
+// response is an HTTP response. After one violation, most checks of the response report no other.
 type response struct {
 	*probe
 	bad    bool
@@ -79,7 +79,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *respon
 	}
 }
 
-// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the window of the limit.
+// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the rate limit's window.
 func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -155,7 +155,7 @@ func (p *probe) askToken(authorization, form string) *response {
 	return p.patiently(http.MethodPost, "token", form, header)
 }
 
-// status checks the status; after 401 the run gets another token.
+// status checks the status. After a 401, the run gets another token.
 func (a *response) status(allowed ...int) *response {
 	if a.bad {
 		return a
@@ -184,7 +184,7 @@ func (a *response) empty() *response {
 	return a
 }
 
-// read checks media type and body, and returns the body's value; nil if the body is not JSON.
+// read checks media type and body, and returns the value of the body, or nil if the body is not JSON.
 func (a *response) read(r rule) any {
 	if a.bad {
 		return nil
@@ -210,7 +210,7 @@ func (a *response) read(r rule) any {
 	return value
 }
 
-// object reads an object; nil after an earlier violation, or if the body is not an object.
+// object reads an object. It returns nil after an earlier violation, or if the body is not an object.
 func (a *response) object(r rule) map[string]any {
 	value, _ := a.read(r).(map[string]any)
 	return value

@@ -2,7 +2,7 @@ package conformance
 
 import "slices"
 
-// The tables of section 2, and the two responses that 4.4 describes in addition.
+// The rules below are the tables of section 2, and the two responses that only 4.4 describes.
 
 func statuses() []string {
 	return []string{
@@ -42,7 +42,7 @@ func updatedMembers() []member {
 	)
 }
 
-// accountShape has only the given optional groups.
+// accountShape is an account with only the given optional groups.
 func accountShape(groups ...[]member) rule {
 	return object("2.2", append([][]member{
 		reducedMembers(), req(text, "account_id"), req(dateTime, "account_expiry"), req(oneOf("proxy", "ledger"), "account_type"),
@@ -141,7 +141,7 @@ func restrictionsShape() rule {
 		req(listOf(object("2.10", kind, req(text, "category_code"))), "category_rules"))
 }
 
-// policyShape has only the named lists.
+// policyShape is a policy with only the named lists.
 func policyShape(lists ...string) rule {
 	rules := map[string]rule{
 		"terminals": object("2.10", req(integer, "acquirer_id", "id"), req(text, "card_acceptor_id", "terminal_id"),

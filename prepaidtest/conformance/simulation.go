@@ -12,7 +12,7 @@ func simulationCases() []Case {
 			"merchant_id": "CONFORMANCE", "terminal_id": "CONF01", "mcc": "5411",
 		}
 	}
-	// chain makes a case of a purchase and steps. Each step must add its codes to the history.
+	// chain makes a case: a purchase, then the steps. Each step must add its codes to the history.
 	chain := func(name, operation string, steps ...step) Case {
 		return with("4.6", name, operation, func(p *probe) {
 			p.simulate(base(p.target.AccountID), append([]step{{"transact", []string{"1118"}}}, steps...))

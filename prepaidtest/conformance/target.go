@@ -101,7 +101,7 @@ func (t *Target) validate() error {
 	return errors.Join(faults...)
 }
 
-// TargetFromEnv reads a target from the variables that the package's documentation lists. It reports false if
+// TargetFromEnv reads a target from the variables that the package's documentation lists. It returns false if
 // PREPAID_CONFORMANCE_BASE_URL is not set. The error names the invalid variables.
 func TargetFromEnv() (Target, bool, error) {
 	get := func(name string) string { return os.Getenv("PREPAID_CONFORMANCE_" + name) }

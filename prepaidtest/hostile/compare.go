@@ -93,7 +93,7 @@ func (r *run) report(unfinished string) *Report {
 	return report
 }
 
-// noToken returns the reason why no worker has got a token; empty if a worker has.
+// noToken returns the reason why no worker has got a token. It is empty if a worker has got one.
 func noToken(log map[int64]prepaidtest.Request) string {
 	what, last := "no worker has requested a token", int64(0)
 	for _, q := range log {
@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong describes a movement of the wrong type or to the wrong account. It ignores a missing or second movement.
+// wrong describes a movement of the wrong type or to the wrong account. It ignores missing and second movements.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]
@@ -191,11 +191,11 @@ type line struct {
 	text string
 }
 
-// timeline lists the events of a payment: its requests, the faults of the processes that sent them, and its movements. It needs
-// the lock.
+// timeline lists the events of a payment: its requests, the events of the processes that sent them, and its movements. The
+// caller holds the lock.
 func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]prepaidtest.Request) []string {
 	var lines []line
-	from := make(map[*process]time.Duration) // start of the process's first request, minus the longest freeze before
+	from := make(map[*process]time.Duration) // start of the process's first request, minus the longest freeze
 	first, until := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, f := range r.flights {
 		if f.payment != n {
@@ -241,7 +241,7 @@ func texts(lines []line) []string {
 	return list
 }
 
-// flown describes arrival and end of one request.
+// flown describes the arrival and the end of one request.
 func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	text := fmt.Sprintf("%s sends request %d of this payment", f.process, f.arrival)
 	if f.requestID != r.orders.list[f.payment].RequestID {
@@ -277,7 +277,7 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	return lines
 }
 
-// wall converts the server's time to the time since the start of the run. It needs the lock.
+// wall converts the server's time to the time since the start of the run. The caller holds the lock.
 func (r *run) wall(at time.Time) time.Duration {
 	moved := time.Duration(0)
 	for _, m := range r.moves {
@@ -288,7 +288,7 @@ func (r *run) wall(at time.Time) time.Duration {
 	return at.Sub(r.clock) - moved
 }
 
-// lastSeen lists the last requests of an unfinished run. It needs the lock.
+// lastSeen lists the last requests of an unfinished run. The caller holds the lock.
 func (r *run) lastSeen(log map[int64]prepaidtest.Request) []string {
 	last := []string{"the last requests:"}
 	var lines []line

@@ -132,7 +132,7 @@ func (p *proxy) cut() {
 	p.closeAll()
 }
 
-// closeAll needs the lock.
+// closeAll closes all connections. The caller holds the lock.
 func (p *proxy) closeAll() {
 	for connection := range p.open {
 		_ = connection.Close()

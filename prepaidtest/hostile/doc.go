@@ -2,10 +2,10 @@
 // failures, and compares every account with the orders.
 //
 // A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
-// in its environment. The copy pays, and ends with status 0 when it finds that all outcomes are final. Meanwhile the harness
+// in its environment. The copy pays, and ends with status 0 when all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
-//   - freezes copies (SIGSTOP) in the middle of a request, and continues them after other copies have had time to take over
+//   - freezes copies (SIGSTOP) in the middle of a request, until other copies have had time to take over
 //   - loses responses, executes requests long after their connection is gone, and executes repeats that overtake a request
 //   - cuts the network between a process and the service, or freezes the service, often for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
@@ -33,7 +33,7 @@
 // # Environment of a copy
 //
 // The variables of [prepaid.ConfigFromEnv] give each copy its own address, credentials, and short times. Use these
-// times: the service of the run keeps to them. The other variables are
+// times, because the service of the run does. The other variables are
 //
 //   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file

@@ -24,7 +24,7 @@ type flight struct {
 	fault     string
 	overlaps  bool
 	late      bool  // probably on its way while its process was frozen
-	waiting   *wire // the request's wire, until the cut that the request began is over
+	waiting   *wire // the request's wire, until the end of the cut that the request began
 	lost      bool  // lost in the network: the request never arrived
 }
 
@@ -69,7 +69,7 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 // awaitService waits until a frozen service continues. It does not wait for another freeze: between two freezes the service
-// responds, so it must handle the requests that it has received.
+// runs, and handles the requests that it has received.
 func (t *passage) awaitService() {
 	if frozen := t.process.run.service.closed(); frozen != nil {
 		<-frozen
@@ -110,7 +110,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	through.process.payments.Add(1)
 	n, known := r.orders.find(a.RequestID, a.Amount)
 	if !known {
-		return prepaidtest.Fault{} // if this request pays, the accounts show the payment
+		return prepaidtest.Fault{} // if this request pays, the report has a movement that was not ordered
 	}
 	late := through.process.frozenSince(through.sent) // frozenSince takes a lock that is held while events are recorded
 	flown := flight{
@@ -144,8 +144,8 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns the final fault of a request. If a request was held for longer than AttemptTimeout, it runs as
-// long as allowed: several such requests for one payment all pay.
+// faultOf returns the final fault of a request. A request that was held for longer than AttemptTimeout runs for as
+// long as allowed: if a payment has several such requests, all of them pay.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
 		next.runs = r.options.InFlightWait
@@ -170,9 +170,9 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 	return fault
 }
 
-// running reports whether an earlier request with this ID still runs. A request past its time counts as ended even on a slow machine,
-// since the service keeps its limits. If either request was on its way while its process was frozen, running delays the second request
-// until the first ends: no lease can prevent this overlap, and the harness cannot freeze a process at a better moment.
+// running reports whether an earlier request with this ID still runs. A request past its time limit counts as ended, also on a slow
+// machine. If either request was on its way while its process was frozen, running delays the second request until the first ends: no
+// lease can prevent this overlap, and the harness cannot freeze a process at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {
@@ -189,7 +189,7 @@ func (r *run) running(id prepaid.RequestID, late bool) bool {
 	}
 }
 
-// waiting reports whether a cut of the network holds a request with this ID that will arrive later, because no reset discards it.
+// waiting reports whether a cut of the network holds a request with this ID that will arrive later: no reset has discarded it.
 func (r *run) waiting(id prepaid.RequestID) bool {
 	r.mu.Lock()
 	var list []flight

@@ -30,7 +30,7 @@ const (
 type Job struct {
 	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
 	Worker int
-	// Payments are the payments to make, and those with Rollback, which must not be made. Each copy and each run has the same order.
+	// Payments are the payments to make, and those with Rollback, which must not be made. All copies and runs get the same sequence.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
 	Dir string
@@ -74,7 +74,7 @@ const (
 	StatePaid State = "paid"
 	// StateRejected: no money has moved, and none will.
 	StateRejected State = "rejected"
-	// StateUnknown: the worker does not know.
+	// StateUnknown: the worker does not know whether the money has moved.
 	StateUnknown State = "unknown"
 )
 
@@ -86,8 +86,8 @@ type Claim struct {
 	State State `json:"state"`
 }
 
-// Summarize writes the worker's claims about its payments. Call it before the worker ends. The harness compares the
-// last summary of each copy with the accounts.
+// Summarize writes the claims of the worker. Call it before the worker ends. The harness compares the last summary of
+// each copy with the accounts.
 func (j Job) Summarize(claims []Claim) error {
 	text, err := writeLines(claims)
 	if err == nil {
@@ -100,10 +100,10 @@ func (j Job) Summarize(claims []Claim) error {
 }
 
 // Worker registers the function run under a name, for [Options].Worker. Call Worker at the start of TestMain or main, once for each name.
-// In a process that the harness has started for this name, Worker calls run. If run returns nil, all outcomes must be final, and the process
-// exits with status 0. After an error it exits with status 1, and the harness starts the copy again. In other processes Worker does nothing.
+// In a process that the harness has started for this name, Worker calls run. If run returns nil, which means that all outcomes are final,
+// the process exits with status 0. After an error it exits with status 1, and the harness starts it again. Elsewhere Worker does nothing.
 //
-// The context of run ends on SIGTERM or at the end of standard input, which the harness keeps open.
+// The context of run ends on SIGTERM, an interrupt, or the end of standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {
 	if os.Getenv(envFunction) == name && name != "" {
 		os.Exit(work(run, os.Stdin, os.Stderr))
@@ -115,7 +115,7 @@ func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Write
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // the input ends when the harness is gone, even if it could not kill its copies
+	go func() { // the input ends when the harness ends, even if the harness could not kill this copy
 		_, _ = io.Copy(io.Discard, alive)
 		cancel()
 	}()

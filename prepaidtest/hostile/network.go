@@ -40,7 +40,7 @@ func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sy
 	return true
 }
 
-// stays waits until the barrier is open, and keeps it open.
+// stays waits until the barrier is open, and keeps the barrier open.
 func (b *barrier) stays() {
 	b.mu.Lock()
 	b.last = true
@@ -94,7 +94,7 @@ func (l listener) Accept() (net.Conn, error) {
 
 // wire is a connection of a process as the service sees it. It always reads its socket, to detect a reset by the worker's side. It
 // keeps bytes that arrive during a cut, because the worker's kernel would still send them, even after the end of the worker. After
-// a reset the kernel would not.
+// a reset the kernel would not send them.
 type wire struct {
 	net.Conn // the service's end
 	far      net.Conn
@@ -187,7 +187,7 @@ func (w *wire) times() (sent, released time.Time) {
 	return w.sent, w.released
 }
 
-// pass waits until the network works and the service runs.
+// pass waits until the network is not cut and the service is not frozen.
 func (w *wire) pass() {
 	for w.process.network.pass() || w.process.run.service.pass() { // until both are open at once
 	}

@@ -22,14 +22,14 @@ type Options struct {
 	// Env has more environment variables for the worker, as NAME=value.
 	Env []string
 
-	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random seed.
+	// Seed determines all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without that, a random seed.
 	Seed uint64
 	// Payments is the number of payments. Default 100.
 	Payments int
 	// TransfersOnly leaves out direct entries, which are otherwise every third payment.
 	TransfersOnly bool
 	// Refused is how many payments the service refuses, because the receiving card is closed. Workers must not report
-	// them as paid. Default: one in 20.
+	// these payments as paid. Default: one in 20.
 	Refused int
 	// Rollbacks is how many additional payments are ordered and then withdrawn ([Payment].Rollback): no copy may make them.
 	// Default none.
@@ -136,7 +136,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(wrong...)
 }
 
-// mostPayments keeps the total below the limit of the emulator's accounts.
+// mostPayments keeps the sum of all amounts below the limit of a balance in the emulator.
 const mostPayments = 100_000
 
 func seedOf(text string) (uint64, error) {

@@ -24,7 +24,7 @@ func (o Operation) path() string { return "POST /accounts/{id}/" + string(o) }
 // Payment is one line of PREPAID_HOSTILE_PAYMENTS. JSON members have the same names as in the operations. Each payment of a run
 // has a different amount, by which the harness finds the payment in the accounts.
 type Payment struct {
-	// RequestID is the ID under which to pay. A worker can use its own IDs instead, one for each payment.
+	// RequestID is the request ID of the payment. A worker can use its own IDs instead, one for each payment.
 	RequestID prepaid.RequestID `json:"request_id"`
 	// Operation is Transfer or DirectEntryOut.
 	Operation Operation `json:"operation"`
@@ -43,7 +43,6 @@ type Payment struct {
 	// BSB is the outer member bsb of a DirectEntryOut.
 	BSB string `json:"bsb,omitzero"`
 	// Rollback marks a payment that must not be made: order it in a transaction that you roll back, or do not order it.
-	// See [Options].Rollbacks.
 	Rollback bool `json:"rollback,omitzero"`
 }
 

@@ -44,7 +44,7 @@ func (s step) limited(left time.Duration) prepaidtest.Fault {
 	return s.fault.CommitAfter(runs)
 }
 
-// plan has the steps of each payment, by arrival. It is a function of the options alone.
+// plan has the steps of each payment, by arrival. It depends on the options alone.
 type plan map[int][]step
 
 // Streams of random numbers: draws from one do not change the others.
@@ -58,13 +58,13 @@ func (o Options) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
 }
 
-// longest returns how long the service may take for a request, from the request's start.
+// longest returns how long a request may take from its start until the service has carried it out.
 func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
 
-// spare returns the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
+// spare returns a margin before the time of a repeat, since part of a request's way to the service cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over returns when a request must have ended: InFlightWait less spare after the end of AttemptTimeout or, if later, after its release.
+// over returns when a request must have ended: InFlightWait minus spare after the later of the end of AttemptTimeout and the release.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {
@@ -99,7 +99,7 @@ func newPlan(o Options, s *orders) plan {
 }
 
 // faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first with the given kind.
-// Some requests only take long: a repeat that does not wait for such a request pays a second time.
+// Some arrivals do not fail but run for a long time: a repeat that does not wait for such a request pays a second time.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
 		return []step{first}
@@ -107,7 +107,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	for range 1 + r.IntN(3) {
 		next, unknown := o.fault(r, kind)
 		steps = append(steps, next)
-		if unknown && r.IntN(2) == 0 { // then a refusal, or a fault that is retried at once and then a refusal
+		if unknown && r.IntN(2) == 0 { // a refusal follows, perhaps after a fault that is retried at once
 			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
 				steps = append(steps, step{fault: passing})
 			}
@@ -172,7 +172,7 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 }
 
 // with puts an action before the steps of a payment. When a copy is killed or frozen, its request continues, or the response is
-// lost. After half of the kills, the next request is refused, which proves nothing. No refusal follows a freeze: a refusal
+// lost. After half of the kills, the next request is refused; this refusal proves nothing. No refusal follows a freeze, since it
 // would hide a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}

@@ -91,7 +91,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	return p, nil
 }
 
-// environment returns the variables of a process to which this address belongs.
+// environment returns the variables of the process to which the address belongs.
 func (r *run) environment(address string) []string {
 	config := r.server.Config()
 	return []string{
@@ -119,7 +119,7 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// signal calls the function do for a process that has not ended, and reports success.
+// signal calls do for a process that has not ended, and reports whether do succeeded.
 func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +134,8 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 	return true
 }
 
-// kill kills a process and waits for its end, so that it can do nothing more. The wait is short, because a request would
-// exceed its own time limit during a long wait.
+// kill kills a process and waits up to killWait for its end. The wait is short, because the request that is waiting for
+// kill has a time limit.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false
@@ -210,8 +210,8 @@ func (r *run) supervise(ctx context.Context, number int) error {
 // restartPause is the pause before an ended copy is started again.
 const restartPause = 10 * time.Millisecond
 
-// spawner starts processes on one thread, which lives until all have ended: on Linux a process ends with the thread that
-// started it.
+// spawner starts all processes on one thread, which lives until the end of the run: on Linux a process ends with the thread
+// that started it.
 func (r *run) spawner() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -15,8 +15,8 @@ type sent struct {
 	body map[string]any
 }
 
-// careless finds payments whose requests break a rule. The money may be right by luck, if the overtaken request was refused,
-// or if the emulator separates request IDs of the two operations. careless omits payments made twice. It needs the lock.
+// careless finds payments whose requests break a rule, although they were not made twice: the overtaken request may have been
+// refused, or the emulator may have separated the request IDs of the two operations. The caller holds the lock.
 func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Finding) {
 	first, broken := make(map[prepaid.RequestID]sent), make(map[int]string)
 	for _, f := range r.flights {
@@ -45,7 +45,7 @@ func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Find
 	return found
 }
 
-// goesTo returns false if a request names another bank account than the payment's.
+// goesTo returns false if a request names a bank account that is not the payment's.
 func (p Payment) goesTo(now sent) bool {
 	account, named := now.body["destination_account_info"].(map[string]any)
 	return p.Destination == nil || !named || account["bsb"] == p.Destination.BSB && account["account_number"] == p.Destination.AccountNumber

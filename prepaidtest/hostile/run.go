@@ -37,7 +37,7 @@ type run struct {
 	service    barrier       // shut while the service is frozen
 	over       chan struct{} // closed after the copies' end
 	open       atomic.Int64  // the number of open wires
-	late       atomic.Int64  // present delay of this process's timers, in nanoseconds
+	late       atomic.Int64  // current delay of this process's timers, in nanoseconds
 
 	mu       sync.Mutex // guards all below
 	closing  []func() error
@@ -53,8 +53,8 @@ type run struct {
 // Run runs workers until each copy has ended with status 0, and reports on the money. If ctx, Options.Timeout
 // or Options.Quiet ends the run early, Report.Unfinished has the reason.
 //
-// The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Wrong money is in the
-// Report.
+// The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Wrong payments are in
+// the Report.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	o, err := options.withDefaults()
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
-// measure stores the greatest timer delay of about the last second in the field late.
+// measure keeps the field late up to date: the greatest timer delay of about the last second.
 func (r *run) measure() {
 	const period = 5 * time.Millisecond
 	for began := time.Now(); ; began = time.Now() {
@@ -198,7 +198,7 @@ func (r *run) close() {
 	closing := r.closing
 	r.mu.Unlock()
 	for _, do := range slices.Backward(closing) {
-		_ = do() // its error does not matter
+		_ = do() // an error does not matter
 	}
 }
 
@@ -245,7 +245,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end ends a line. It needs the lock.
+// end ends a line. The caller holds the lock.
 func (o *output) end() {
 	line := strings.TrimRight(string(o.partial), "\r")
 	o.partial = o.partial[:0]
