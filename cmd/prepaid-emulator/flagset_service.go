@@ -85,7 +85,7 @@ func readCompany(text string) (prepaid.CompanyID, bool) {
 	return prepaid.CompanyID(id), err == nil && id > 0
 }
 
-// readPrefix reads a prefix, or an address as the prefix of it alone.
+// readPrefix reads a prefix, or an address as a prefix that has only this address.
 func readPrefix(text string) (netip.Prefix, bool) {
 	prefix, err := netip.ParsePrefix(text)
 	if address, alone := netip.ParseAddr(text); alone == nil && address.Zone() == "" {

@@ -136,7 +136,7 @@ func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepa
 	return accounts[0]
 }
 
-// reachable returns an address that a client can connect to, also if base has the address for all interfaces.
+// reachable returns base with a host that a client can connect to, even if base has the address for all interfaces.
 func reachable(base string) string {
 	parsed, err := url.Parse(base)
 	if err != nil {

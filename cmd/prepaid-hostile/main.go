@@ -1,5 +1,5 @@
 // Command prepaid-hostile tests a payment loop in any language: it runs copies of a worker against the emulator of package
-// prepaidtest, injects every failure it can, and compares every account with the orders.
+// prepaidtest, injects failures, and compares every account with the orders.
 //
 //	go run github.com/cardprograms/prepaid/cmd/prepaid-hostile -h
 package main

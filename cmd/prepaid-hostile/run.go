@@ -19,7 +19,7 @@ import (
 // Exit statuses.
 const (
 	exitSafe       = 0
-	exitWrong      = 1 // the money, or a summary's claim about the money, is wrong
+	exitWrong      = 1 // the payments, or the claims in a summary, are wrong
 	exitUsage      = 2
 	exitUnfinished = 3
 )

@@ -22,7 +22,7 @@ type builder struct {
 	goroot  string
 }
 
-// binary is a system's emulator.
+// binary is the emulator for one system.
 type binary struct {
 	target
 	parts             []part
@@ -64,7 +64,7 @@ func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	}
 	directory, name := t.os+"_"+t.arch, program
 	if t == (target{runtime.GOOS, runtime.GOARCH}) {
-		directory = "" // only programs for other systems get one
+		directory = "" // the Go command adds it only for other systems
 	}
 	if t.os == "windows" {
 		name += ".exe"

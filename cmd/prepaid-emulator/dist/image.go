@@ -106,7 +106,7 @@ func newImage(b *binary, version string) (v1.Image, error) {
 func rootFiles(b *binary) []entry {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {
-		if root.Constraint == nil { // a PEM file has no field for a constraint
+		if root.Constraint == nil { // a PEM file cannot express a constraint
 			_ = pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 		}
 	}

@@ -33,7 +33,7 @@ func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 	for _, m := range slices.Concat([]*debug.Module{&info.Main}, info.Deps, []*debug.Module{{Path: "std", Version: info.GoVersion}}) {
 		directory := b.goroot
 		if m.Path != "std" {
-			escaped, _ := module.EscapePath(m.Path) // the Go command accepted it
+			escaped, _ := module.EscapePath(m.Path) // the Go command has accepted the path
 			directory = filepath.Join(b.modules, filepath.FromSlash(escaped)+"@"+m.Version)
 		}
 		licence, texts, err := licenceIn(directory, licences)

@@ -52,7 +52,7 @@ func publish(ctx context.Context, root, version, proxy string) error {
 	return nil
 }
 
-// sourceFiles lists the files that git tracks or would add. In a clean tree these are the files of the commit, as in a public proxy.
+// sourceFiles lists the files that git tracks or would add. In a clean tree these are the files of the commit, and of a public proxy.
 func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
 	listed, err := git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	var files []zip.File

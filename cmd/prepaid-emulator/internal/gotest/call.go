@@ -39,7 +39,7 @@ func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
 		receiver, method = receiver.Elem().FieldByName(service), of
 	}
 	made := call{method: name, function: receiver.MethodByName(method)}
-	if page := receiver.MethodByName(method + "Page"); page.IsValid() { // lists are read by page, as they were requested
+	if page := receiver.MethodByName(method + "Page"); page.IsValid() { // the logged request was for one page of a list
 		made.method, made.function = name+"Page", page
 	}
 	kind := made.function.Type()

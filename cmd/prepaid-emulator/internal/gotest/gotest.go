@@ -97,7 +97,7 @@ func Moved(r prepaidtest.Request) bool {
 	return !r.Replayed && !strings.HasPrefix(r.FaultForm, "respond-body") && regexp.MustCompile(`"transaction_id": ?"?[1-9]`).MatchString(r.ResponseBody)
 }
 
-// paidEarlier reports whether an earlier request of the story made this payment.
+// paidEarlier reports whether an earlier request of the story made the same payment.
 func (w *writer) paidEarlier() bool {
 	return slices.ContainsFunc(w.earlier, func(r prepaidtest.Request) bool {
 		return r.RequestID == w.request.RequestID && (r.Replayed || Moved(r))
@@ -161,7 +161,7 @@ func (s *story) file(blocks []string) string {
 	return "package emulator_test\n\nimport (\n" + imports.String() + ")\n\n// " + about + ".\n" + body
 }
 
-// once makes the clients of a story, one for each request: each sends once, as in the log, and remembers no earlier request.
+// once makes the clients of a story, one for each request. Each client sends its request once, and knows no earlier request.
 const once = `once := func() *prepaid.Client { // repeats nothing
 	config := server.Config()
 	config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, time.Nanosecond
@@ -172,7 +172,7 @@ const once = `once := func() *prepaid.Client { // repeats nothing
 }
 `
 
-// title is a request's number, time, operation and response.
+// title has a request's number, time, operation and response.
 func title(r prepaidtest.Request) string {
 	outcome := strconv.Itoa(r.Status)
 	if r.Status == 0 {
@@ -184,7 +184,7 @@ func title(r prepaidtest.Request) string {
 // block is the part of the test for one request.
 func (w *writer) block() string {
 	if id := w.field("RequestID"); id.IsValid() {
-		if _, dated := prepaid.RequestID(id.String()).Date(); dated || id.String() == "" { // a dated one would expire
+		if _, dated := prepaid.RequestID(id.String()).Date(); dated || id.String() == "" { // an ID with a date would expire
 			id.SetString(fmt.Sprintf("request-%d", cmp.Or(w.request.RepeatOf, w.request.Number)))
 		}
 	}
@@ -227,7 +227,7 @@ func (w *writer) block() string {
 	return body.String()
 }
 
-// arm arms the request's fault, or its refusal unless the emulator refuses it by itself.
+// arm arms the request's fault or, if the new emulator would not refuse a refused request, a fault with the refusal.
 func (w *writer) arm(line func(string, ...any)) {
 	r, form := w.request, w.request.FaultForm
 	missing := r.Status == http.StatusNotFound && r.ErrorCode == "account_not_found" && r.AccountStatus == ""
@@ -277,7 +277,7 @@ func (w *writer) check(line func(string, ...any)) {
 	}
 }
 
-// plainSuccess is a success whose body reports no failure.
+// plainSuccess reports whether the response is a success and its body reports no failure.
 func (w *writer) plainSuccess() bool {
 	r := w.request
 	body := strings.ReplaceAll(r.ResponseBody, " ", "")

@@ -92,7 +92,7 @@ func (w *writer) prepareAuthorization() {
 	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
 }
 
-// prepareHook registers a webhook with a receiver. If the request is about a message, one message stays undelivered.
+// prepareHook registers a webhook with a receiver. If the request is about a message, the hook gets an undeliverable message.
 func (w *writer) prepareHook() {
 	uri, named := w.field("URI"), len(w.call.arguments) > 0 && w.call.arguments[0].Kind() == reflect.String
 	if w.succeeded() && (named || uri.IsValid() && uri.String() != "") {
@@ -220,7 +220,7 @@ func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.Compa
 	return found
 }
 
-// found returns the test's first request about an account. plenty means that the account needs more than its
+// found returns the test's first request about an account. If plenty is true, the account needs more than its
 // balance at that request: money arrived between the requests, or the test makes an earlier payment again.
 func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty bool) {
 	var before prepaid.Amount

@@ -32,7 +32,7 @@ func (p *Page) revoke(w http.ResponseWriter, r *http.Request) {
 	done(w, r, "/access", "revoked", accessOf(server))
 }
 
-// span is a duration, rounded for display.
+// span rounds a duration for display.
 func span(d time.Duration) string {
 	whole := func(n time.Duration, unit string) string { return strconv.FormatInt(int64(n), 10) + " " + unit }
 	switch {

@@ -127,7 +127,7 @@ func scale(balances []float64) (low, high, step float64) {
 	}
 	const wanted = 4
 	step = math.Pow(10, math.Floor(math.Log10((high-low)/wanted)))
-	for _, factor := range []float64{2, 2.5, 2} { // 1, 2, 5, 10
+	for _, factor := range []float64{2, 2.5, 2} { // from 1 to 2, 5 and 10
 		if (high-low)/step <= wanted {
 			break
 		}
@@ -136,7 +136,7 @@ func scale(balances []float64) (low, high, step float64) {
 	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step
 }
 
-// amountLabel has decimals only where the lines need them.
+// amountLabel shows decimals only if the lines need them.
 func amountLabel(amount, step float64) string {
 	decimals := 0
 	if step < 1 {

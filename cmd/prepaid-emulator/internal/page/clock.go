@@ -12,7 +12,7 @@ func (p *Page) clock(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}, JSON: clockOf(p.server.Load())})
 }
 
-// maxStep keeps a typing mistake from moving the clock too far: the clock cannot go back.
+// maxStep limits the effect of a typing mistake, since the clock cannot go back.
 const maxStep = 10 * 365 * 24 * time.Hour
 
 // end is the last time that the clock can reach.

@@ -21,7 +21,7 @@ type faultsData struct {
 // faultForm holds the fields of the form.
 type faultForm struct {
 	Operation, Fault, Times, Probability string
-	asWritten                            bool // ignore Times: the text of the fault includes the number
+	asWritten                            bool // Times is ignored: the text of the fault includes the number
 }
 
 func splitForms(forms []string) [][2]string {

@@ -11,8 +11,8 @@ import (
 // concealed replaces personal data, which only an account's page shows.
 const concealed = "[personal]"
 
-// readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Text that is
-// no JSON stays unchanged. But if it may be truncated JSON with personal data, a message replaces it.
+// readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Other text
+// stays unchanged, unless it may be truncated JSON with personal data: then a message replaces it.
 func readable(text string) string {
 	shown, problem := open(text)
 	if problem != "" {
@@ -34,7 +34,7 @@ func compact(text string) string {
 	return shown
 }
 
-// open redacts personal members, or returns the reason why it cannot; the rest of the text is unchanged.
+// open redacts personal members and changes nothing else, or returns the reason why it cannot redact them.
 func open(text string) (shown, problem string) {
 	hidden := false
 	for name := range personal.Marks() {

@@ -135,7 +135,7 @@ func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
 	p.show(w, r, http.StatusNotFound, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done redirects to a page with a note on the action. A program gets the new state.
+// done redirects a browser to a page with a note on the action. A program gets the new state instead.
 func done(w http.ResponseWriter, r *http.Request, back, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)
@@ -177,7 +177,7 @@ func tone(status string) string {
 	return "dull"
 }
 
-// statusTone is the colour of an HTTP status; 0 is a connection that was cut.
+// statusTone is the colour of an HTTP status; 0 means that the connection was cut.
 func statusTone(status int) string {
 	switch {
 	case status == 0 || status >= http.StatusInternalServerError:
@@ -225,7 +225,7 @@ func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	return paginateBy(r, "page", list, size)
 }
 
-// paginateBy is for a page with more than one list, each with its own parameter.
+// paginateBy is paginate for a page with several lists, each with its own parameter.
 func paginateBy[T any](r *http.Request, parameter string, list []T, size int) ([]T, pager) {
 	pages := max(1, (len(list)+size-1)/size)
 	number, err := strconv.Atoi(r.URL.Query().Get(parameter))

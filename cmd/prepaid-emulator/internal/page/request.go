@@ -128,7 +128,7 @@ func faultEffect(form string) string {
 	return ""
 }
 
-// created is the account that a request created. Its id is not in the response.
+// created finds the account that a request created. The response does not have the account's id.
 func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.Request) prepaid.AccountID {
 	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
 	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {

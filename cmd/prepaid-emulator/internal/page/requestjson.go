@@ -61,5 +61,5 @@ func tokens(text string) []token {
 	return list
 }
 
-// jsonString is a string in a JSON text, the last one perhaps without its end.
+// jsonString matches a string in a JSON text. A last string without its end also matches.
 var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*["\\]?`)

@@ -93,7 +93,7 @@ func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]b
 	return f.Text == "" || f.found(r)
 }
 
-// found searches the request as its page shows it: without secrets and personal data, so that no search finds them.
+// found searches the text that a request's page shows. This text has no secrets and no personal data.
 func (f requestFilter) found(r prepaidtest.Request) bool {
 	text := strings.ToLower(f.Text)
 	contains := func(places ...string) bool {
@@ -213,7 +213,7 @@ func segments(r prepaidtest.Request) []segment {
 	return list
 }
 
-// took is a duration, rounded for display.
+// took rounds a duration for display.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -226,7 +226,7 @@ func took(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
-// clockTime is a time of day, with the date unless it is today's.
+// clockTime is a time of day. The date precedes it unless that is today.
 func clockTime(now, at time.Time) string {
 	if now, at = now.UTC(), at.UTC(); now.Format(time.DateOnly) == at.Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)

@@ -71,7 +71,7 @@ type pinChangeJSON struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
-// each converts a list, which is never null in JSON.
+// each converts a list. In JSON the result is never null.
 func each[From, To any](list []From, convert func(From) To) []To {
 	converted := make([]To, len(list))
 	for i, one := range list {

@@ -114,8 +114,8 @@ func (p *Page) sendAgain(w http.ResponseWriter, r *http.Request) {
 // lines restores the line ends that a browser changes in a form.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// send sends the form's request to the address at which this emulator got r, never to another one, and returns the logged
-// request. If the original had an Authorization header, the new request gets valid credentials.
+// send sends the form's request only to the address at which this emulator got r, and returns the new request from the
+// log. If the original had an Authorization header, the new request gets valid credentials.
 func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm) (sent prepaidtest.Request, problem string) {
 	address, problem := form.check()
 	here, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -239,7 +239,7 @@ func messagePath(data messageData) string {
 	return "/webhooks/" + url.PathEscape(string(data.Hook.ID)) + "/message?id=" + url.QueryEscape(string(data.ID))
 }
 
-// sendMessage queues a message for its webhook once more. Only the registered address gets it.
+// sendMessage queues a message for its webhook once more. Only the hook's registered address gets the message.
 func (p *Page) sendMessage(w http.ResponseWriter, r *http.Request) {
 	data, ok := p.sentMessage(w, r)
 	if !ok {

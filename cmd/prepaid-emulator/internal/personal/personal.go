@@ -1,4 +1,4 @@
-// Package personal finds the members and parameters that hold personal data. The client does not print them.
+// Package personal finds the members and parameters that hold personal data, which the client does not print.
 package personal
 
 import (
@@ -17,7 +17,7 @@ func Marks() map[string]string { return marks() }
 
 var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
 
-// Hidden reports whether the value of a member or parameter is never shown.
+// Hidden reports whether the value of a member or parameter must not be shown.
 func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
 
 // Decode decodes JSON, with numbers as they are written.
@@ -28,7 +28,7 @@ func Decode(text string) (value any, err error) {
 	return value, err
 }
 
-// Replace replaces the members of all objects in decoded JSON. If member returns false for one, its own members follow.
+// Replace replaces the members of all objects in decoded JSON. If member returns false, Replace descends into the value.
 func Replace(value any, member func(name string, value any) (with any, replaced bool)) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -105,7 +105,7 @@ func markOf(field reflect.StructField) string {
 	return mark
 }
 
-// wireName returns the JSON name of a field; for a text without a JSON name, the query parameter; otherwise an empty string.
+// wireName returns the JSON name of a field. Without one, it returns the query parameter of a text field, or an empty string.
 func wireName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name != "" || field.Type.Kind() != reflect.String {
