@@ -91,7 +91,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	})
 }
 
-// PutStatus handles PUT /accounts/{id}/status. Every change of status is allowed.
+// PutStatus handles PUT /accounts/{id}/status. Any status can follow any other.
 func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
 	var in ledger.AccountData
 	if refusal := c.BindBody(func(b *wire.Reader) { b.Member(&in, "status").Required() }); refusal != nil {

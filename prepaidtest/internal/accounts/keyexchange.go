@@ -27,7 +27,7 @@ func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
 	return &KeyExchange{ledger: books, ids: from, keys: make(map[Key]bool), used: make(map[[32]byte]bool)}
 }
 
-// Key is one key of an application. The saved state has its JSON form.
+// Key is one key of an application. Its JSON is that of the saved state.
 type Key struct {
 	Application string `json:"application_id"`
 	Key         string `json:"key_id"`
@@ -97,7 +97,7 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
 }
 
-// dipCode returns the error code of 4.4 for a member.
+// dipCode returns the error code that 4.4 has for a member.
 func dipCode(field string) string {
 	switch field {
 	case "application_id", "key_id", "ephemeral_key":

@@ -1,5 +1,5 @@
-// Package activity counts the running work of an emulator, so that Close can wait for this work and WaitIdle returns when
-// no work is left.
+// Package activity counts the running work of an emulator, so that the emulator's Close and WaitIdle can wait for the end
+// of this work.
 //
 // Handlers call Enter and Leave; Run and Start run background work; Begin and End count messages, and requests that
 // outlive their handler. After Close no new work begins. No other lock is taken while an Activity's lock is held.
@@ -25,7 +25,7 @@ type Activity struct {
 // New makes an activity without work.
 func New() *Activity { return &Activity{stopped: make(chan struct{})} }
 
-// Enter adds a handler, which must call Leave; false after Close.
+// Enter adds a handler, which must call Leave. After Close it returns false.
 func (a *Activity) Enter() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,7 +42,7 @@ func (a *Activity) Leave() { a.work.Done() }
 // Run runs f in the background; Wait waits for f. The caller must be counted: a handler, or a function of Run or Start.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
-// Start does what Run does, for any caller. After Close it returns false.
+// Start is Run for any caller. After Close it returns false.
 func (a *Activity) Start(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +109,7 @@ func (a *Activity) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// Pause waits d of real time; false if Stop is called or done is closed first.
+// Pause waits d of real time. It returns false if Stop is called or done is closed first.
 func (a *Activity) Pause(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -122,7 +122,7 @@ func (a *Activity) Pause(d time.Duration, done <-chan struct{}) bool {
 	return false
 }
 
-// Close stops new work; false if Close was called before.
+// Close stops new work. It returns false if Close was called before.
 func (a *Activity) Close() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

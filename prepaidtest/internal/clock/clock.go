@@ -2,7 +2,7 @@
 // runs tasks when they are due.
 //
 // Call Settle before you read the state: Settle runs overdue tasks, so that you never see the state before these
-// tasks. Tasks with the same due time run in the order in which they were set. The time never runs back, and never
+// tasks. Tasks with the same due time run in the order in which they were added. The time never runs back, and never
 // passes End.
 //
 // A task is a Job with its due time. A Job that must be saved is data, not a function. The package does not know what
@@ -36,9 +36,9 @@ type Clock struct {
 	closed bool
 }
 
-// Job is work for later. A job that must be saved is data, not a function, so that it continues after a restart.
+// Job is work for later. A job that must be saved is data, not a function, so that it still exists after a restart.
 type Job interface {
-	// Do does the job. The parameter due is the time for which the job was set.
+	// Do does the job. The parameter due is the due time of the job's task.
 	Do(due time.Time)
 }
 
@@ -93,7 +93,7 @@ func (c *Clock) At(due time.Time, j Job) {
 	c.arm()
 }
 
-// After performs a job when d has passed on this clock. A closed clock only keeps the job, for Save.
+// After performs a job when d has passed on this clock. A closed clock keeps the job for Save and does not perform it.
 func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
 
 // Push adds a task. The caller holds c.mu.
@@ -169,7 +169,7 @@ func (c *Clock) arm() {
 	}
 }
 
-// Close makes the clock run no further task. Pending tasks are kept, for Save.
+// Close makes the clock run no further task. It keeps pending tasks for Save.
 func (c *Clock) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -218,7 +218,7 @@ type State struct {
 	Ahead time.Duration `json:"ahead_ns,omitzero"`
 }
 
-// Save returns the state. Only Advance changes the state of a running clock.
+// Save returns the state. The state of a running clock changes only by Advance.
 func (c *Clock) Save() State {
 	if c.frozen {
 		return State{At: c.Now()}

@@ -26,8 +26,8 @@ func LimitBody(server *http.Server, w http.ResponseWriter, r *http.Request) (lim
 	return http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) == nil
 }
 
-// ReadBody reads the body. It returns false if no response is possible: the caller has gone away, or the body cannot
-// be read.
+// ReadBody reads the body. It returns false if no response is possible: the caller has disconnected, or the body
+// cannot be read.
 func (c *Call) ReadBody(w http.ResponseWriter, limited bool) bool {
 	r := c.Request
 	var err error

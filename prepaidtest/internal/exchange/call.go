@@ -68,7 +68,7 @@ func (c *Call) Refuse(status int, code, description string) Response {
 	return Response{Status: status, ContentType: c.Form.MediaType, Body: body, Problem: problem}
 }
 
-// Unusable refuses input with the operation's status for bad input.
+// Unusable refuses input with the status that the operation has for bad input.
 func (c *Call) Unusable(description string) Response {
 	return c.Refuse(c.Route.BadInput, "invalid_request", description)
 }
@@ -84,7 +84,7 @@ func (c *Call) Bearer() (scheme, token string) {
 	return scheme, token
 }
 
-// Done is a success without a body.
+// Done responds with success and no body.
 func Done(status int) Response { return Response{Status: status} }
 
 // BindBody reads the JSON body. It returns a refusal, or nil if the body is valid.
@@ -99,7 +99,7 @@ func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 	return nil
 }
 
-// BindBodyInto does what BindBody does, for operations with an error code for each member: it adds invalid members to faults.
+// BindBodyInto is BindBody for operations with an error code for each member: it adds invalid members to faults.
 func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Response {
 	if c.Description != nil {
 		c.Description.Body = wire.DescribeObject(bind)

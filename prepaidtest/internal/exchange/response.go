@@ -17,7 +17,7 @@ type Problem struct {
 	Description string `json:"error_description,omitzero"`
 }
 
-// Response is the caller's response before it is written, so that a fault can still change it.
+// Response is the response before it is written, so that a fault can still change it.
 type Response struct {
 	Status      int
 	ContentType string // no header when empty
@@ -95,7 +95,7 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 // service would: the caller's HTTP library must handle the surplus bytes.
 func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	connection, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil { // the server that mounts the emulator has no connection to take over
+	if err != nil { // the server that mounts the emulator does not let handlers take over connections
 		bare := a
 		bare.Body = nil
 		bare.Write(w, r, door)

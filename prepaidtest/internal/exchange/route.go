@@ -17,9 +17,9 @@ type Route struct {
 	fixed            int // number of segments without a parameter
 	Handle           func(*Call) Response
 	BadInput         int      // status for unusable input: 400, or 404 if the table of routes says so
-	Open             bool     // needs no bearer token
+	Open             bool     // whether it needs no bearer token
 	Query            []string // names of its query parameters
-	TestOnly         bool     // simulator
+	TestOnly         bool     // whether it belongs to the simulator
 }
 
 // Table is a table of operations.
@@ -44,9 +44,9 @@ func (t Table) Has(name string) bool {
 // Name is the method and the path template.
 func (r *Route) Name() string { return r.Method + " " + r.Template }
 
-// Find returns the route of a request with the values of its path parameters. A fixed segment takes precedence over a
-// parameter: the order of the table cannot decide this for /accounts/company/{companyid}. If only the
-// method differs, pathKnown is true.
+// Find returns the route of a request with the values of its path parameters. In /accounts/company/{companyid} and
+// similar paths, a fixed segment takes precedence over a parameter, whatever the order of the table. If only the method
+// differs, found is nil and pathKnown is true.
 func (t Table) Find(r *http.Request) (found *Route, params []string, pathKnown bool) {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), Prefix+"/")
 	if !ok {
@@ -84,7 +84,7 @@ func (r *Route) fits(segments []string) bool {
 	return true
 }
 
-// values returns the path parameters; false when one is empty or wrongly encoded.
+// values returns the path parameters. It returns false if one is empty or wrongly encoded.
 func (r *Route) values(segments []string) ([]string, bool) {
 	params := make([]string, 0, len(segments)-r.fixed)
 	for i, want := range r.segments {

@@ -36,7 +36,7 @@ func (h *headWriter) release() error {
 }
 
 // WriteStream sends a response that is made while it is sent, and returns the response that the caller got.
-// An early failure becomes a 500; a later one cuts the connection, so that the caller notices.
+// An early failure becomes a 500; a later failure cuts the connection, so that the caller notices it.
 func (c *Call) WriteStream(w http.ResponseWriter, a Response) Response {
 	head := &headWriter{w: w, limit: StreamHead}
 	a.header(w.Header())
@@ -65,7 +65,7 @@ func Cut(w http.ResponseWriter, some []byte) {
 func TakeOver(w http.ResponseWriter) net.Conn {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // net/http's own way to cut a connection that cannot be taken over
+		panic(http.ErrAbortHandler) // makes net/http cut a connection that cannot be taken over
 	}
 	return connection
 }

@@ -42,7 +42,7 @@ func (f Delivery) String() string {
 }
 
 // ParseDelivery reads a fault in one of the DeliveryForms, for example "lose-response x2". Its errors name
-// the word and the rule.
+// the wrong word and the broken rule.
 func ParseDelivery(text string) (Delivery, error) {
 	var f Delivery
 	words, err := splitWords(text)

@@ -24,7 +24,7 @@ func (s *Schedule) Forever() { s.times, s.counted, s.always = 0, false, true }
 // Sometimes makes the fault apply with probability p.
 func (s *Schedule) Sometimes(p float64) { s.chance, s.chanced = p, true }
 
-// left is how often a new fault can be used; endless if there is no limit.
+// left is how often a new fault can be used, or endless.
 func (s Schedule) left() int {
 	switch {
 	case s.counted:
@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses the first fault for this name that fits accepts and chance selects; if there is none, the first such fault for any name.
+// Take uses the first fault for this name that fits accepts and chance selects. Without one, it uses the first such fault for any name.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -50,7 +50,7 @@ func (f *Fault) Send(running *activity.Activity, w http.ResponseWriter, a exchan
 	}
 }
 
-// truncated is a response cut in the middle of its body, or of its head when there is no body.
+// truncated is a response cut in the middle of its body or, without a body, of its head.
 func truncated(response exchange.Response) []byte {
 	whole := append(response.RawHead(len(response.Body), false), response.Body...)
 	if len(response.Body) < 2 {
@@ -108,7 +108,7 @@ type slowWriter struct {
 	begun bool
 }
 
-// Write waits before each piece but the first.
+// Write waits before each piece except the first.
 func (w *slowWriter) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {

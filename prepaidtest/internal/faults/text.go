@@ -37,7 +37,7 @@ func Forms() []string {
 	}, scheduleForms()...)
 }
 
-// commitAfter is the word for CommitAfter.
+// commitAfter is the word for the modifier CommitAfter.
 const commitAfter = "commit-after"
 
 func scheduleForms() []string {
@@ -89,7 +89,7 @@ func (f Fault) Form(sent string) string {
 }
 
 // Parse reads a fault in one of the Forms, for example "commit-then-drop", "respond 400 invalid_request"
-// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
+// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Errors name the wrong word and the broken rule.
 func Parse(text string) (Fault, error) {
 	var f Fault
 	words, err := splitWords(text)

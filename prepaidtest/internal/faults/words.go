@@ -41,7 +41,7 @@ func (s Schedule) words() []string {
 	return words
 }
 
-// word is a part of a text; a quoted word is no modifier.
+// word is a part of a text. A quoted word is not a modifier.
 type word struct {
 	text   string
 	quoted bool

@@ -1,7 +1,7 @@
 // Package funding carries out the funding operations: redemptions, their reversal, and refunds.
 //
-// Funding keeps the approved redemptions, under the lock of the ledger. An amount is never given back twice: a refunded amount
-// is not reversed, and refunds never exceed their redemption.
+// Funding keeps the approved redemptions, under the lock of the ledger. No part of a redemption is credited twice: a reversal
+// omits the refunded amount, and refunds never exceed their redemption.
 package funding
 
 import (
@@ -79,7 +79,7 @@ func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry 
 }
 
 // Redeem handles POST /funding/redemptions. It approves a redemption if the account exists, is active and holds
-// the amount. funding_exception, the caller's statement about the proxy card, has no effect.
+// the amount. The member funding_exception, a statement about the proxy card, has no effect.
 func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
@@ -104,8 +104,8 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	return approved(c, booked.ID)
 }
 
-// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption that has the account,
-// originating_transaction and correlation_id of the request, and credits the amount that was not refunded.
+// ReverseRedemption handles POST /funding/reversals. It approves one reversal of each redemption, if the request has its
+// account, originating_transaction and correlation_id. The reversal credits the amount that was not refunded.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64

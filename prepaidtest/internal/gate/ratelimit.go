@@ -37,7 +37,7 @@ func (l *RateLimiter) Exceeded(address string, now time.Time) time.Duration {
 	window := l.windows[address]
 	if window == nil {
 		if len(l.windows) > 1000 {
-			clear(l.windows) // many addresses: forgetting a few open windows is better than growing
+			clear(l.windows) // too many addresses: a few open windows are lost, but the memory is limited
 		}
 		window = new(rateWindow)
 		l.windows[address] = window

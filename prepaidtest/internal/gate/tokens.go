@@ -22,7 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 )
 
-// Tokens issues access tokens and knows which are valid.
+// Tokens issues and checks access tokens.
 type Tokens struct {
 	ids  *ids.Source
 	with TokenOptions
@@ -96,8 +96,8 @@ func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, tokenBody{AccessToken: text, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
 }
 
-// basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It returns false if either
-// part is missing.
+// basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It returns false if the id or the
+// secret is missing.
 func basicCredentials(header string) (id, secret string, ok bool) {
 	scheme, encoded, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "basic") {

@@ -63,7 +63,7 @@ func (s *Hooks) newMessage(hookID, kind string, at time.Time, company int64, tra
 	return m
 }
 
-// ping asks a receiver for a successful response. The caller of the operation waits for that response.
+// ping sends a ping and reports whether the response is a success. The caller of the operation waits for this.
 func (s *Hooks) ping(c *exchange.Call, hookID string, config Config) bool {
 	m := s.newMessage(hookID, s.with.PingType, s.clock.Now(), 0, nil)
 	m.Attempts = 1
@@ -150,14 +150,14 @@ func (s *Hooks) drain(h *Hook) {
 	}
 }
 
-// next takes a message out of the queue; nil if there is none to send. The result wanted is false if the message is to be dropped.
+// next takes a message out of the queue. Without a message to send, it returns nil. If wanted is false, the message must be dropped.
 func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	closed := s.activity.IsClosed()
 	if len(h.queue) == 0 || closed {
 		h.sending = false
-		if closed { // the rest is kept, for Save
+		if closed { // the other messages are kept for Save
 			s.activity.Abandon()
 		}
 		return nil, Config{}, false
@@ -171,7 +171,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 
 // undelivered schedules another attempt, or stores the message.
 func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
-	if s.activity.IsClosed() { // Close may have cut the attempt: do not count it
+	if s.activity.IsClosed() { // Close may have cut the attempt: do not count the attempt
 		m.Attempts--
 		h.queue = slices.Insert(h.queue, 0, m)
 		return
@@ -229,7 +229,7 @@ func (s *Hooks) transmit(ctx context.Context, config Config, body []byte) (statu
 		return 0, err.Error()
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // lets the connection be used again
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection can be used again
 	return response.StatusCode, ""
 }
 

@@ -49,7 +49,7 @@ func (s *Hooks) takeHeld(m *Message) bool {
 	return held
 }
 
-// dispatchPing does what dispatch does, for a ping, which is in no queue.
+// dispatchPing is dispatch for a ping, which is in no queue.
 func (s *Hooks) dispatchPing(ctx context.Context, hookID string, config Config, m *Message) bool {
 	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Delivery) bool { return f.Pings }))
 }

@@ -223,7 +223,7 @@ func (s *Hooks) mayWatch(scope []int64) bool {
 }
 
 // Update handles PATCH /hooks/{id}. It pings the receiver if the change enables the hook, or changes the address of
-// an enabled hook. If the ping fails, nothing changes.
+// an enabled hook. If this ping fails, Update changes nothing.
 func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	v := s.ledger.RLock()
 	h := s.byID[c.Params[0]]
@@ -287,8 +287,8 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
 }
 
-// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss. It dismisses all ids, or none if one is
-// unknown.
+// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss. It dismisses all listed messages, or none if one
+// is unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	var named []string
 	var found wire.Faults
@@ -320,7 +320,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusNoContent)
 }
 
-// isHookURI accepts https, also with user information and, if the options allow it, http on loopback.
+// isHookURI accepts https (user information is allowed) and, if the options allow it, http on loopback.
 func (s *Hooks) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Hostname() == "" {

@@ -26,7 +26,7 @@ func (s *Hooks) Save(_ ledger.View) []SavedHook {
 	return list
 }
 
-// saved must be called with the lock held. It does not count a running attempt, which is repeated after a restart.
+// saved does not count a running attempt, since a restart repeats this attempt. The caller holds the lock.
 func (h *Hook) saved() SavedHook {
 	saved := SavedHook{h.ID, h.Config, []Message{}, []Message{}}
 	for _, m := range h.Undeliverable {
@@ -76,8 +76,8 @@ func (m *Message) check() error {
 	return nil
 }
 
-// Save returns the kind, the hook and the message (nil for an alert). ok is false if the hook was deleted, since the task
-// then has no effect.
+// Save returns the kind, the hook and the message (nil for an alert). If the hook was deleted, ok is false: the task has
+// no effect.
 func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool) {
 	if t.message != nil {
 		message = new(*t.message)

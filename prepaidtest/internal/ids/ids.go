@@ -1,6 +1,6 @@
 // Package ids makes every id of the emulator: random, or the same in each run if seeded.
 //
-// A Source is safe for concurrent use. It is saved and restored, so that an emulator that continues from a saved state
+// A Source is safe for concurrent use. It is part of a saved state, so that an emulator that continues from this state
 // repeats neither a transaction number nor a seeded id.
 package ids
 
@@ -16,7 +16,7 @@ type Source struct {
 	mu     sync.Mutex
 	seeded *rand.ChaCha8 // nil for real randomness
 	last   int64
-	drawn  int64 // how many IDs were taken
+	drawn  int64 // how many IDs were made
 }
 
 // New makes a source; with a nil seed it is random.
@@ -57,7 +57,7 @@ func (g *Source) UUID() string {
 // Hex returns n random bytes in lower hex.
 func (g *Source) Hex(n int) string { return hex.EncodeToString(g.Bytes(n)) }
 
-// Digits returns n decimal digits; the slight bias of the remainder does not matter here.
+// Digits returns n decimal digits. The remainder makes some digits slightly more frequent, which does not matter here.
 func (g *Source) Digits(n int) string {
 	random := g.Bytes(n)
 	for i := range random {

@@ -58,7 +58,7 @@ func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
 	}
 }
 
-// AccountFields returns the members of an account in a response. The part is "status", "created", or empty for the whole account.
+// AccountFields returns the members of an account in a response. An empty part means the whole account; others are "status" and "created".
 func AccountFields(part string) []wire.Field {
 	all := accountFields()
 	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
@@ -101,7 +101,7 @@ func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	return o.End()
 }
 
-// computed writes a member whose stored form is not that of the response. It returns false for any other member.
+// computed writes a member if its stored form is not that of the response. It returns false for any other member.
 func (a *Account) computed(o *wire.Writer, name string) bool {
 	switch name {
 	case "first_transaction_occurred_at":

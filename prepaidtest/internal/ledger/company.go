@@ -40,10 +40,10 @@ func (l Locked) PutCompany(add CompanyData) *Company {
 	return existing
 }
 
-// Permitted reports whether the caller may change a company; false if the company does not exist.
+// Permitted reports whether a company exists and the caller may change it.
 func (v View) Permitted(id int64) bool { return v.companies[id] != nil && v.MayAccess(id) }
 
-// MayAccess reports the same as Permitted, without the check that the company exists.
+// MayAccess is Permitted without the check that the company exists.
 func (v View) MayAccess(id int64) bool { return v.permitted == nil || slices.Contains(v.permitted, id) }
 
 // CompanyID reads the id of a company in a path.

@@ -103,7 +103,7 @@ type Item struct {
 
 const Currency = "AUD"
 
-// Parent is the parent's ID as it is shown; empty without a parent.
+// Parent is the ID of the parent, as in responses; empty without a parent.
 func (i Item) Parent() string {
 	if i.ParentID == 0 {
 		return ""
@@ -111,7 +111,7 @@ func (i Item) Parent() string {
 	return strconv.FormatInt(i.ParentID, 10)
 }
 
-// AppendItem appends a history item as it is shown (2.8).
+// AppendItem appends a history item as it is in responses (2.8).
 func AppendItem(to []byte, i Item) []byte {
 	o := wire.Begin(to)
 	o.Digits(`"id":`, i.ID)

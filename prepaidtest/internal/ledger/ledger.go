@@ -89,8 +89,7 @@ func (l *Ledger) Lock() Locked {
 // Unlock releases the lock.
 func (l Locked) Unlock() { l.held.mu.Unlock() }
 
-// Changes counts how often the lock was taken for writing, so that a state file misses no
-// change.
+// Changes counts how often the lock was taken for writing, so that a state file misses no change of the ledger.
 func (l *Ledger) Changes() int64 { return l.writes.Load() }
 
 // Account returns an account, nil for an unknown EAID.

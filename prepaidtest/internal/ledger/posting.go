@@ -64,7 +64,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, true
 }
 
-// Receives reports whether money may come in: an account that is no longer used takes no money.
+// Receives reports whether money may be credited: an account that is no longer used takes no money.
 func (a *Account) Receives() bool {
 	switch a.Status {
 	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":
@@ -73,7 +73,7 @@ func (a *Account) Receives() bool {
 	return true
 }
 
-// adopt sets the account of the restored items and checks the items.
+// adopt checks the restored items and sets their account.
 func (a *Account) adopt(last int64) bool {
 	var sum wire.Money
 	for n := range a.Items {

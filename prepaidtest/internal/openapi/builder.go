@@ -258,7 +258,7 @@ func aboutStatus(status int) string {
 	return "A run of the template has not finished."
 }
 
-// codes reports for each code whether the reference names it for the operation.
+// codes has the source of each code: the reference, if it names the code for the operation, or the emulator.
 func codes(section string, r refusal) wire.Ordered[string] {
 	var all wire.Ordered[string]
 	for _, code := range r.codes {

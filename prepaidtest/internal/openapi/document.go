@@ -21,7 +21,7 @@ type Options struct {
 	Wallets       []string // the wallet with certificates first
 	BadOnReport   int      // response status if a request to start a report has a bad token
 	EmptyIDs      bool     // a direct entry that fails has an empty transaction_id, too
-	EmptyID       string   // type of an empty transaction_id if it is not an integer: string or null; otherwise empty
+	EmptyID       string   // type of an empty transaction_id: string or null; "" for all other forms
 	NoPaging      bool     // no paging headers on the company search
 	OneAccount    bool     // the company search returns one object
 	PingType      string

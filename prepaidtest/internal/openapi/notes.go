@@ -76,8 +76,8 @@ func queryNotes() notes {
 // notes are meanings by the name of a member or parameter.
 type notes = map[string]string
 
-// requestNotes are the meanings of members of requests, by the name of the schema. Requests can share notes, so a
-// request can lack the member of a note.
+// requestNotes are the meanings of members of requests, by the name of the schema. Several requests can share notes, so
+// a note can be about a member that a request lacks.
 func requestNotes() map[string]notes {
 	funding := notes{
 		"merchant_name_location": "Card data element 43.", "card_acceptor_id": "Card data element 42.",

@@ -52,7 +52,7 @@ func pages(schema string) []reply {
 
 func refuse(status int, codes ...string) refusal { return refusal{status: status, codes: codes} }
 
-// unlisted is a status that the operation's row does not list.
+// unlisted is a refusal with a status that the operation's row in the reference does not list.
 func unlisted(status int, why string, codes ...string) refusal {
 	return refusal{status: status, codes: codes, why: why}
 }

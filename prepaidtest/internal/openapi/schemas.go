@@ -27,7 +27,7 @@ func may(name string, schema *wire.Schema, about string) field {
 	return field{name, schema, false}
 }
 
-// object is a response's object, with its section of the reference.
+// object is an object in a response, with the section that describes it.
 func object(section, about string, fields ...field) *wire.Schema {
 	made := &wire.Schema{Type: wire.Types{"object"}, Description: about, Reference: section}
 	for _, f := range fields {
@@ -59,7 +59,7 @@ func own(s *wire.Schema, why string) *wire.Schema {
 }
 func orNull(s *wire.Schema) *wire.Schema { s.Type = append(s.Type, "null"); return s }
 
-// whole is a number in the reference that means an integer.
+// whole is an integer that the reference describes as a number.
 func whole() *wire.Schema { return own(integer(), wholeNumber) }
 
 const (
@@ -296,7 +296,7 @@ func hookSchemas(with Options) wire.Ordered[*wire.Schema] {
 	return all
 }
 
-// clonePersonal is a registration with the two members that a wallet needs.
+// clonePersonal is a registration that requires two more members: the wallet's response always has them.
 func clonePersonal(personal *wire.Schema) *wire.Schema {
 	made := *personal
 	made.Required = append(slices.Clone(personal.Required), "sex", "email_address")

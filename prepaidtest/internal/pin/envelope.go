@@ -44,7 +44,7 @@ func newPINIdentity() (*Identity, error) {
 	return &Identity{key: key, certificate: der}, nil
 }
 
-// makeIdentity makes the identity unless it was restored. Call it only through the field key.
+// makeIdentity makes the identity unless it was restored. Call makeIdentity only through the field key.
 func (s *PINs) makeIdentity() (*Identity, error) {
 	v := s.ledger.RLock()
 	restored := s.identity
@@ -84,7 +84,7 @@ func (e *envelope) bind(b *wire.Reader) {
 	bindHex(b, "encrypted_data", &e.data)
 	b.String("public_key_fingerprint", &e.fingerprint).Required()
 	bindHex(b, "encrypted_key", &e.key)
-	// The reference mentions a default if no hash is specified.
+	// The reference has this default for an absent hash.
 	e.hash = "SHA256"
 	b.String("oaep_hashing_algorithm", &e.hash).OneOf("SHA256", "SHA512")
 	bindHex(b, "iv", &e.iv)
@@ -93,13 +93,13 @@ func (e *envelope) bind(b *wire.Reader) {
 func bindHex(b *wire.Reader, name string, into *[]byte) {
 	var text string
 	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
-		*into, _ = hex.DecodeString(text) // a lenient server accepts other text, but cannot decrypt it
+		*into, _ = hex.DecodeString(text) // a lenient server accepts other text, but cannot decrypt that text
 	}
 }
 
 // open decrypts the envelope; its errors name the wrong part.
 func (e *envelope) open(identity *Identity, mgf1 crypto.Hash) (otp, pin string, err error) {
-	if !strings.EqualFold(e.fingerprint, identity.Fingerprint()) { // hex, in either case
+	if !strings.EqualFold(e.fingerprint, identity.Fingerprint()) { // hex, in lower or upper case
 		return "", "", errors.New("public_key_fingerprint is not that of the certificate")
 	}
 	hash := crypto.SHA256

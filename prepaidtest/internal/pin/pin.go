@@ -45,7 +45,7 @@ type PINs struct {
 // Options are the choices that the reference leaves open about PIN changes.
 type Options struct {
 	OTPLifetime time.Duration
-	Tries       int         // consecutive wrong tries that block the account; 0: no limit
+	Tries       int         // how many consecutive wrong tries block the account; 0: no limit
 	MGF1        crypto.Hash // of OAEP's mask function; 0: the envelope's hash
 }
 
@@ -56,8 +56,8 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *
 	return s
 }
 
-// pinBody is the emulator's response, since the reference shows none: {"operation_id": …, "status": …}. The
-// status is initiated, validated or executed.
+// pinBody is the response by the emulator's choice, since the reference shows none. The status is initiated, validated
+// or executed.
 type pinBody struct {
 	OperationID string `json:"operation_id"`
 	Status      string `json:"status"`

@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// changePolicy reads the members of all three changes, checks the company and applies the change. Adding a listed item
-// or removing an unlisted item has no effect.
+// changePolicy handles each of the three changes: it reads the members, checks the company and applies the change.
+// Adding a listed item or removing an unlisted item has no effect.
 func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*Policy)) exchange.Response {
 	var reason string
 	var approval bool

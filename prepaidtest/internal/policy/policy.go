@@ -1,4 +1,4 @@
-// Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
+// Package policy holds, shows and changes the companies' restriction policies, and applies them to simulated transactions.
 //
 // Open-loop policies allow unlisted items. Closed-loop policies allow listed items. Policies keeps the policies under the lock
 // of the ledger.
@@ -46,7 +46,7 @@ func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
 // Of returns the policy of a company; nil without one.
 func (s *Policies) Of(_ ledger.View, company int64) *Policy { return s.rules[company] }
 
-// Approve reports whether a company's policy approves a simulated transaction. Without a policy everything is approved.
+// Approve reports whether a company's policy approves a simulated transaction. Without a policy, Approve approves everything.
 func (s *Policies) Approve(v ledger.View, company int64, at ledger.Merchant) bool {
 	p := s.Of(v, company)
 	return p == nil || p.approves(at)

@@ -118,7 +118,7 @@ func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
 	})
 }
 
-// shown returns an empty list for nil, so that omitzero keeps it.
+// shown returns an empty list for nil, so that omitzero keeps the member.
 func shown[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -126,8 +126,7 @@ func shown[T any](list []T) []T {
 	return list
 }
 
-// Restrictions handles the deprecated view. It shows only categories and terminals, and no merchant
-// rules.
+// Restrictions handles the deprecated view of a policy. It shows categories and terminals, and no merchants.
 func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
 	type terminal struct {
 		RuleType string `json:"rule_type"`

@@ -23,7 +23,7 @@ import (
 
 const (
 	mostShapes = 2000     // of one server
-	mostBody   = 64 << 10 // bytes of a request, and of a response that is made while it is sent; more is not recorded
+	mostBody   = 64 << 10 // limit of a request, and of a response that is made while it is sent; a longer one is not recorded
 )
 
 // Recorder keeps one response of each shape of one server.

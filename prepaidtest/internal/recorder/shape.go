@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 )
 
-// shape is a hash of a text: all words with a digit, such as numbers and IDs, count as equal, and everything else
-// counts as it is.
+// shape adds a text to a hash in which all words with a digit, such as numbers and IDs, are equal. All other text
+// is hashed unchanged.
 func shape(h *maphash.Hash, text []byte) {
 	for i := 0; i < len(text); {
 		end, digit := i, false

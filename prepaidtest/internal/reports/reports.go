@@ -57,7 +57,7 @@ type run struct {
 	headers      bool
 	requested    time.Time
 	ready        time.Time
-	write        Writer // nil after a restart, until the template is registered
+	write        Writer // nil for a restored run of a function: see writerOf
 
 	text    string // of a fixed report
 	counts  []int  // of a built-in report: items of each account, oldest account first
@@ -71,7 +71,7 @@ type Template struct {
 	records int    // unknown unless it is fixed
 }
 
-// unknown is the number of records of a report that a function writes.
+// unknown is the number of records for a report that a function writes.
 const unknown = -1
 
 // beginRun determines the content of a run.
@@ -87,13 +87,13 @@ func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
 // Streamed is a template whose reports are written each time they are read.
 func Streamed(write Writer) Template { return Template{write: write, records: unknown} }
 
-// Fixed is a template with a fixed text; false when the text has no header row or is not CSV.
+// Fixed is a template with a fixed text. It returns false if the text has no header row or is not CSV.
 func Fixed(text string) (Template, bool) {
 	write, records := csvReport(text)
 	return Template{write, text, records}, write != nil
 }
 
-// csvReport returns a writer and the number of records; nil if the text has no header row or is not CSV.
+// csvReport returns a writer and the number of records. The writer is nil if the text has no header row or is not CSV.
 func csvReport(text string) (Writer, int) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1

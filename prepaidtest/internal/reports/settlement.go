@@ -27,7 +27,7 @@ func sum(counts []int) int {
 	return total
 }
 
-// ledgerReport is the built-in report on the ledger as it was when each account had its number of items in counts.
+// ledgerReport is the built-in report on a state of the ledger: counts has the number of items that each account then had.
 func ledgerReport(l ledger.View, counts []int) Writer {
 	histories := make([][]ledger.Item, len(counts))
 	for i, n := range counts {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Run is one run of a report, as the page and tests see it.
+// Run is one run of a report, for the page and for tests.
 type Run struct {
 	ID, Template              string
 	ColumnHeaders             bool

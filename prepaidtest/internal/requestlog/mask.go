@@ -31,7 +31,7 @@ const MaxMaskedBody = 256 << 10
 func secretWords() []string {
 	return []string{
 		"secret", "ephemeralkey", "encrypteddata", "encryptedkey", "nonce", "certificate", // the reference's requests
-		// An incorrect caller may send these in clear.
+		// A caller with a bug may send these in clear.
 		"token", "pin", "otp", "passw", "passphrase", "passcode", "credential", "apikey", "privatekey", "jwt",
 	}
 }
@@ -41,7 +41,7 @@ func secretNames() []string {
 	return []string{"iv", "pan", "cardnumber", "cvv", "cvv2", "cvc", "cvc2", "auth", "authorization"}
 }
 
-// openNames contain a secret word but are no secrets (2.9).
+// openNames are names that contain a secret word but do not mean a secret (2.9).
 func openNames() []string {
 	return []string{
 		"tokenuniquereference", "tokenrequestorid", "tokenrequestorname", "tokentype", "tokensuffix", "tokenassurancelevel",
@@ -66,7 +66,7 @@ func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	return to, plain
 }
 
-// suspicious reports whether a squeezed text may have something to mask.
+// suspicious reports whether a squeezed text may have a secret.
 func suspicious(squeezed []byte) bool {
 	return slices.ContainsFunc(secretWords(), func(word string) bool { return bytes.Contains(squeezed, []byte(word)) }) ||
 		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
@@ -146,7 +146,7 @@ func maskMembers(body []byte) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil || ended { // text after the object
+		if err != nil || ended { // if it has ended, there is text after the object
 			return nil, errNotMaskable
 		}
 		ended = from.StackDepth() == 0

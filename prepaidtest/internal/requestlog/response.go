@@ -29,7 +29,7 @@ func Response(c *exchange.Call, response exchange.Response) string {
 		body = UserInfo(body, `/?#"`)
 	}
 	shown := body[:min(len(body), maxLoggedResponse)]
-	if response.Pooled() { // a page of a list has none of these members
+	if response.Pooled() { // a page of a list has no secret members
 		return string(shown)
 	}
 	if slices.ContainsFunc(secretMembers(), func(name string) bool { return bytes.Contains(shown, []byte(name)) }) {

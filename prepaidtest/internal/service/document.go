@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 )
 
-// stateVersion is the document's version. It grows if an older reader would misread a newer document.
+// stateVersion is the document's version. Increase it if an older reader would misread the new document.
 const stateVersion = 2
 
 // stateDocument is everything that Save writes. Lists are in an order that depends on the state alone, so that the

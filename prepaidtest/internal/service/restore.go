@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Restore sets the state of a server that has no state and does not run yet. It reports errors that would otherwise
-// occur later, and their place in the document.
+// Restore sets the state of a server that has no state and does not run yet. It reports, with their place in the
+// document, also the errors that would otherwise occur later.
 func (s *Service) Restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Service) Restore(text []byte) error {
 		s.restoreIDs, s.restoreCompanies, s.restoreMoney, s.restoreRest, s.restoreTasks,
 	} {
 		if err := restore(l, d); err != nil {
-			return err // this error would cause the later ones
+			return err // later errors would only follow from this error
 		}
 	}
 	return nil

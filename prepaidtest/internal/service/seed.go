@@ -21,7 +21,7 @@ func DefaultCardholder() ledger.Personal {
 	}
 }
 
-// CompleteCardholder returns a registration with a value in each member that the service always has (2.3, 2.4).
+// CompleteCardholder fills in the members that a registration always has in the service (2.3, 2.4).
 func CompleteCardholder(p ledger.Personal) ledger.Personal {
 	full := DefaultCardholder()
 	p.FirstName, p.LastName = cmp.Or(p.FirstName, full.FirstName), cmp.Or(p.LastName, full.LastName)

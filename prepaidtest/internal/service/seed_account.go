@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedAccount is an account of a document. Its balance is the field opening plus the items in the field history.
+// seedAccount is an account of a document. Its balance is opening plus the sum of history.
 type seedAccount struct {
 	ledger.AccountData
 	path    string
@@ -49,7 +49,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	d.accounts = append(d.accounts, add)
 }
 
-// openingFor sets the opening balance so that the history ends at balance; false if the opening balance is out of range.
+// openingFor sets the opening balance so that the history ends at balance. It returns false if the opening balance is out of range.
 func (add *seedAccount) openingFor(balance wire.Money) bool {
 	add.opening = balance
 	for _, booked := range slices.Backward(add.history) {

@@ -83,7 +83,7 @@ func (s *Service) PutCompany(l ledger.Locked, add ledger.CompanyData) {
 	s.Policies.Configure(l, l.PutCompany(add))
 }
 
-// Generation grows if Save's result changes.
+// Generation grows when the state changes.
 func (s *Service) Generation() int64 {
 	return s.Ledger.Changes() + s.Tokens.Changes() + s.ids.Taken() + int64(s.Clock.Moved())
 }

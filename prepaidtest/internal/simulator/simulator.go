@@ -72,7 +72,7 @@ type Input struct {
 	Merchant      ledger.Merchant `json:"merchant"`
 }
 
-// simulateBody is the response; each operation leaves out members that do not apply.
+// simulateBody is the response. Each operation omits the members that do not apply to it.
 type simulateBody struct {
 	Reference     *string `json:"transaction_reference,omitempty"`
 	Authorisation *string `json:"authorization_id,omitempty"`
@@ -81,7 +81,7 @@ type simulateBody struct {
 }
 
 // The five operations, by the last part of their path. The first has no authorization_id. The last two have no location, and
-// take effect later.
+// take effect after a delay.
 const (
 	Transact     = "transact"
 	Advice       = "advice"
@@ -90,7 +90,7 @@ const (
 	ReverseClear = "reverse_clear"
 )
 
-// Check describes the error in an input that is not from a request; "" if there is none.
+// Check describes the error in an input that is not from a request. Without an error it returns "".
 func Check(operation string, in Input) string {
 	switch {
 	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
@@ -107,7 +107,7 @@ func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
 
 func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
 
-// bind reads the members. 2.15 marks no member as required; here the members that a transaction needs are required.
+// bind reads the members. It requires those that a transaction needs, although 2.15 marks no member as required.
 func (in *Input) bind(operation string) func(*wire.Reader) {
 	var ignored string // bank_name, location_code and currency_code have no effect
 	return func(b *wire.Reader) {
@@ -197,7 +197,7 @@ func signed(kind string, amount wire.Money) wire.Money {
 	return amount.Neg()
 }
 
-// usable checks rule 1 of 4.6.
+// usable returns the account, or the reason why rule 1 of 4.6 refuses it.
 func (s *Simulator) usable(l ledger.View, in *Input) (*ledger.Account, string) {
 	a := l.Account(in.Account)
 	switch {
@@ -247,7 +247,7 @@ func isATM(category string) bool { return slices.Contains([]string{"6010", "6011
 // outOfRange: the balance has no room for the amount.
 const outOfRange = "The balance would be out of range"
 
-// open books an authorisation under a new id; nil if the balance would be out of range.
+// open books an authorisation under a new id. It returns nil if the balance would be out of range.
 func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code ledger.Code) *Authorisation {
 	booked, ok := l.Post(a, in.entry(code, signed(in.Kind, in.Amount), 0), s.clock.Now())
 	if !ok {
@@ -289,7 +289,7 @@ func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *
 	return made, ""
 }
 
-// reverse reverses the amount of the authorisation or a part of it. After a part, the rest stays open.
+// reverse reverses the amount of the authorisation or a part of it. After a partial reversal, the rest stays open.
 func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	switch {
 	case made == nil || made.Type != "Purchase":
@@ -310,15 +310,15 @@ func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made 
 	return made, ""
 }
 
-// mistyped checks rule 2 of 4.6.
+// mistyped reports whether rule 2 of 4.6 refuses the transaction_type.
 func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
 	made := s.approvals[in.Authorisation]
 	return made != nil && made.Account == in.Account && made.Type != in.Kind
 }
 
-// clear runs after the delay, and uses the state at that time. It books a clearing whatever the balance and the
-// account's status are: the merchant has been paid. If the balance would leave the range of money, clear books
-// nothing, and the authorisation stays open.
+// clear runs after the delay, and uses the state at that time. The balance and the account's status do not matter, since
+// the merchant has been paid. But if the balance would leave the range of money, clear books nothing, and the
+// authorisation stays open.
 func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	amount := signed(in.Kind, in.Amount)
 	made := s.matching(l.View, in, authorisationOpen)

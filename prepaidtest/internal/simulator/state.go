@@ -15,7 +15,7 @@ func (s *Simulator) Save(_ ledger.View) []Authorisation {
 	return document.Sorted(s.approvals, func(_ string, a *Authorisation) Authorisation { return *a })
 }
 
-// Authorisation returns the authorisation with an id; false if unknown.
+// Authorisation returns the authorisation with an id. For an unknown id it returns false.
 func (s *Simulator) Authorisation(_ ledger.View, id string) (Authorisation, bool) {
 	made := s.approvals[id]
 	if made == nil {

@@ -1,7 +1,7 @@
 // Package statefile keeps a file up to date with a state while an emulator runs.
 //
-// The file is always replaced as a whole, with mode 0600, and only when the state has changed. A lock file keeps a second
-// emulator away where the system has flock. The meaning of the text is up to the State.
+// The file is always replaced as a whole, with mode 0600, and only when the state has changed. On a system with flock, a lock
+// file excludes a second emulator. The meaning of the text is up to the State.
 package statefile
 
 import (
@@ -16,8 +16,7 @@ import (
 const (
 	// Every is the interval of the checks for a change.
 	Every = 500 * time.Millisecond
-	// share bounds the share of time spent on a large file: the pause after a write is this many times as
-	// long as the write.
+	// share limits the time that is spent on a large file: the pause after a write is share times as long as the write.
 	share = 10
 )
 
@@ -30,10 +29,10 @@ type File struct {
 	lock  *os.File
 	state State
 
-	// Only one goroutine at a time uses these: first Server.begin, then KeepUpToDate, then Server.Close.
+	// Only one goroutine at a time uses these fields: first Server.begin, then KeepUpToDate, then Server.Close.
 	begun   []byte // text of the file at the start, nil when it had none
 	written [sha256.Size]byte
-	known   int64 // generation that the file has
+	known   int64 // generation of the file's text
 	failing bool
 }
 

@@ -19,6 +19,6 @@ func lockFile(file *os.File) error {
 	return nil
 }
 
-// unlockFile releases the lock. Closing the file is not enough: a child that is being started has it open too, until its
-// exec.
+// unlockFile releases the lock. Closing the file is not enough, since a child process that is being started has the file
+// open, too, until its exec.
 func unlockFile(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_UN) }

@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Running is a transfer or direct entry that has arrived and is not carried out yet. The fields Since and Until are in
-// real time, like the wait.
+// Running is a transfer or direct entry that has arrived and is not carried out yet. The wait is in real time, and so are
+// the fields Since and Until.
 type Running struct {
 	Operation, RequestID, Account, Amount string
 	Arrived                               time.Time // on the server's clock
@@ -46,7 +46,7 @@ func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 	}
 }
 
-// Running returns the requests that are held, oldest first.
+// Running returns the running requests, oldest first.
 func (s *Transfers) Running() []Running {
 	s.running.mu.Lock()
 	defer s.running.mu.Unlock()

@@ -69,7 +69,7 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *
 	}
 }
 
-// Cached counts the responses put in the cache so far. A request gets only a response that was cached before the
+// Cached counts the responses put in the cache so far. A request can only get a response that was cached before the
 // request arrived.
 func (s *Transfers) Cached() int64 { return s.put.Load() }
 
@@ -105,7 +105,7 @@ type transferBody struct {
 	CorrelationID string `json:"correlation_id"`
 }
 
-// failTransfer responds with an empty transaction_id, in the form chosen with FailedTransfer.
+// failTransfer responds with an empty transaction_id, in the form of the option FailedTransfer.
 func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 	correlation := s.ids.UUID()
 	switch s.with.Failed {

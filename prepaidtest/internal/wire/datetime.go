@@ -30,7 +30,7 @@ func parseTime(text string, lenient bool) (time.Time, error) {
 		local, utc = strings.CutSuffix(text, "+00:00")
 	}
 	const layout = "2006-01-02T15:04:05"
-	whole, _, _ := strings.Cut(local, ".") // time.Parse also accepts a comma, and an hour of one digit
+	whole, _, _ := strings.Cut(local, ".") // for a check: time.Parse also accepts a comma, and an hour of one digit
 	at, err := time.Parse(layout, local)
 	if err != nil || !utc || len(whole) != len(layout) {
 		return time.Time{}, errors.New("must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ")

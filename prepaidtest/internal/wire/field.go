@@ -9,24 +9,26 @@ import (
 	"time"
 )
 
-// Field is a member of a stored object. Its tags are its only description:
+// Field is a member of a stored object. Only its tags describe it:
 //
 //	json      its name in requests, responses, seed documents and the saved state; omitzero if it can be absent
 //	computed  like json, for a member that is not stored; its field is blank
 //	rule      its limits, separated by commas: see Value.rule
-//	sent      further limits for reading it
+//	sent      further limits when it is read
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object: a member's tag with the role's name has further limits; its tag "only" names the only role that has it
+//	as        the role of an object: the tag of its members that is named like the role has further limits
+//	only      the role of the only object that has the member
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
-//	about     its description; emulator describes the emulator's choice where the reference leaves a choice open
+//	about     its description
+//	emulator  the emulator's choice where the reference leaves a choice open
 type Field struct {
 	Name     string
 	Part     string
 	With     string
 	Required bool // it is in each response
-	Optional bool // it is left out if it is zero
+	Optional bool // it is omitted if it is zero
 	Computed bool // it is not stored
 
 	tag    reflect.StructTag
@@ -54,7 +56,7 @@ func FieldsOf(kind reflect.Type) []Field {
 	return members
 }
 
-// Named is a struct with rules of its own. The tags of its fields name these rules.
+// Named is a struct with its own rules. The tags of its fields name these rules.
 type Named interface {
 	Rules() map[string]func(Value) Value
 }
@@ -86,7 +88,7 @@ func (b *Reader) Some(into any, names ...string) (sent []string) {
 	return sent
 }
 
-// Rest reads the members of a struct that a seed document can have and that are still unread.
+// Rest reads those members of a struct that a seed document can have and that are still unread.
 func (b *Reader) Rest(into any) {
 	object := reflect.ValueOf(into).Elem()
 	for _, f := range FieldsOf(object.Type()) {
@@ -221,7 +223,7 @@ func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn replaces an empty text by that of usual if every response has this member.
+// FillIn replaces each empty text that every response has by the text in usual.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()

@@ -15,7 +15,7 @@ type Money struct {
 
 const mostDigits = decimal.MaxPrec
 
-// errMoney reports a text that is no amount for this emulator. It never quotes the text.
+// errMoney reports a text that is not an amount for this emulator. It never quotes the text.
 var errMoney = errors.New("must be a decimal number of at most 19 digits")
 
 // Whole is n units.
@@ -104,13 +104,13 @@ func parseLoadAmount(text string) (Money, error) {
 	return Whole(int64(value)), nil
 }
 
-// Plus adds; false if the sum needs more than 19 digits.
+// Plus adds other. It returns false if the sum needs more than 19 digits.
 func (m Money) Plus(other Money) (Money, bool) {
 	sum, err := m.value.AddExact(other.value, max(m.value.Scale(), other.value.Scale()))
 	return Money{sum.Trim(0)}, err == nil
 }
 
-// Minus subtracts; false if the difference needs more than 19 digits.
+// Minus subtracts other. It returns false if the difference needs more than 19 digits.
 func (m Money) Minus(other Money) (Money, bool) { return m.Plus(other.Neg()) }
 
 // Neg returns -m.

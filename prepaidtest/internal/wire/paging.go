@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// PageRequest is the requested page; Number is 0 if absent. A size below the internal minimum or above the maximum
-// is replaced (section 1).
+// PageRequest is the requested page; Number is 0 if absent. The server replaces a size below the internal minimum or
+// above the maximum by that limit (section 1).
 type PageRequest struct {
 	number, size int
 	sized        bool
@@ -29,7 +29,7 @@ func (p *PageInfo) Header(h http.Header) {
 	h["X-TotalItems"] = []string{strconv.Itoa(p.items)}
 }
 
-// Page finds the half-open range of items to respond with. Without items every page is valid and
+// Page returns the half-open range of the items on a page. Without items every page is valid and
 // empty; otherwise page_number must be from 1 to the number of pages.
 func (s PageSizes) Page(request PageRequest, total int) (from, to int, info *PageInfo, ok bool) {
 	size := s.Normal

@@ -17,7 +17,7 @@ type Query struct {
 	schema  *Schema // filled in by DescribeQuery; nothing is read then
 }
 
-// describe adds a parameter to the description; it returns nil when the query is read.
+// describe adds a parameter to the description. It returns nil if the query is being read instead.
 func (q *Query) describe(name string) *Schema {
 	if q.schema == nil {
 		return nil
@@ -78,7 +78,7 @@ func (q *Query) OneOf(name string, into *string, words []string) {
 	}
 }
 
-// Flags returns those of the names whose value is not blank (section 1, optional field groups).
+// Flags reports for each name whether its value is not blank (section 1, optional field groups).
 func (q *Query) Flags(names ...string) map[string]bool {
 	on := make(map[string]bool)
 	for _, name := range names {
@@ -135,7 +135,7 @@ func (q *Query) Paging(into *PageRequest) {
 	into.size, into.sized = q.count("page_size")
 }
 
-// count reads a whole number; a number beyond the range of int becomes its nearest limit.
+// count reads a whole number. For a number outside the range of int, it returns the nearest limit of this range.
 func (q *Query) count(name string) (number int, present bool) {
 	value, present := q.take(name)
 	if !present {

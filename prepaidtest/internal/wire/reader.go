@@ -18,8 +18,8 @@ type Reader struct {
 	Faults   *Faults
 	Lenient  bool
 	Now      time.Time
-	Document bool     // a document by a user, not a request
-	asked    []string // members of a document
+	Document bool     // the text is a user's document, not a request
+	asked    []string // members that were read from a document
 	role     string   // of the object, see Field
 	schema   *Schema  // filled in by DescribeObject; nothing is read then
 }
@@ -292,7 +292,7 @@ func (v Value) Required() Value {
 	return v
 }
 
-// RequiredWhen adds a fault for an absent member if holds is true. The parameter when names the condition.
+// RequiredWhen adds a fault for an absent member if holds is true. The text when describes this condition.
 func (v Value) RequiredWhen(holds bool, when string) Value {
 	if v.schema != nil {
 		v.schema.note("Required " + when + ".")
@@ -325,13 +325,13 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled adds a fault for an empty text of a request. Documents may have empty texts, as the service may.
+// Filled adds a fault for an empty text of a request. A document may have it, since the service may have it.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
 }
 
-// OneOf applies on a lenient server too, since the server cannot handle other words.
+// OneOf adds a fault for any other word, on a lenient server too, since no server can handle other words.
 func (v Value) OneOf(words ...string) Value {
 	if v.schema != nil {
 		v.schema.Enum = words
@@ -356,7 +356,7 @@ func (v Value) NotEmpty(rule string) Value {
 	return v.limit(v.count > 0, rule)
 }
 
-// Between adds a fault for an integer, or an array's element, outside of a range.
+// Between adds a fault for an integer, or an element of an array, that is out of range.
 func (v Value) Between(least, most int64, rule string) Value {
 	if limited := v.schema; limited != nil {
 		if limited.Items != nil {
@@ -374,7 +374,7 @@ func (v Value) NotNegative() Value {
 	return v.limit(v.amount.Sign() >= 0, "must not be negative")
 }
 
-// Positive applies on a lenient server too: a transfer below zero would take money.
+// Positive adds a fault for zero or less, on a lenient server too: a transfer below zero would take money.
 func (v Value) Positive() Value {
 	if v.schema != nil {
 		v.schema.ExclusiveMinimum = new(int64)

@@ -31,7 +31,7 @@ type Schema struct {
 	Properties       Ordered[*Schema] `json:"properties,omitzero"`
 }
 
-// Types are the types that a value may have. A single type has no brackets in JSON.
+// Types are the types that a value may have. In JSON, a single type is a string, not an array.
 type Types []string
 
 // MarshalJSON implements json.Marshaler.
@@ -86,8 +86,8 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// DescribeObject returns the members that bind reads, without reading anything. If the members depend on values,
-// it returns the members that bind reads without any value.
+// DescribeObject returns the members that bind reads, without reading anything. If these depend on values, it returns
+// the members that bind would read from an empty object.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})
@@ -107,7 +107,7 @@ func (s *Schema) property(name string, types []string) *Schema {
 	return made
 }
 
-// On a nil Schema the methods below do nothing: the value is then read, and not described.
+// On a nil Schema the methods below do nothing: nil means that the value is read, not described.
 
 // note adds a sentence to the description.
 func (s *Schema) note(sentence string) {

@@ -18,7 +18,7 @@ func IsDigits(text string) bool {
 	return true
 }
 
-// IsFourDigits reports whether a text has four digits, as types and categories have.
+// IsFourDigits reports whether a text is four digits, like types and categories.
 func IsFourDigits(text string) bool { return len(text) == 4 && IsDigits(text) }
 
 // Form is a rule for texts: a check, its description, and its pattern or format in JSON Schema.

@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Writer writes a JSON object member by member, each with a comma after it; names are passed with quotes and colon.
-// A page has hundreds of accounts or history items: reflection would make the emulator many times slower than
-// the tests.
+// Writer writes a JSON object member by member, each with a comma after it. Callers pass names with quotes and colon.
+// A page has hundreds of accounts or history items: with reflection, the emulator would take many times longer than
+// the tests themselves.
 type Writer struct{ text []byte }
 
 // Begin starts an object after text.
