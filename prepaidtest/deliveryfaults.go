@@ -26,7 +26,7 @@ func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: fa
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage delays a message for d on the server's clock; later messages overtake it. When the delayed message is
-// sent, it takes no other fault. Do not combine it with WithPings: a client waits until the ping has ended.
+// sent, it takes no other fault. Do not use DelayMessage for pings, since a client waits for the response to a ping.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }

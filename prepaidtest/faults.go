@@ -15,11 +15,11 @@ const AnyOperation = "*"
 type Fault struct{ fault faults.Fault }
 
 // CommitThenDrop carries the request out and then cuts the connection without a response: the money has
-// moved, unknown to the caller.
+// moved, but the caller does not know it.
 func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
-// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but the caller sees the same as
-// after CommitThenDrop.
+// DropBeforeCommit reads the request and cuts the connection, without carrying the request out. The caller sees the same
+// as after CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Respond replies with status (200 to 999) and the service's error body with code, without carrying the request
@@ -38,7 +38,7 @@ func RespondBody(status int, contentType, body string) Fault {
 func ProxyPage(status int) Fault { return Fault{faults.Fault{Kind: faults.ProxyPage, Status: status}} }
 
 // TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After has
-// retryAfter in whole seconds, rounded up; zero sends no header. For several such replies, use Times.
+// retryAfter in whole seconds, rounded up; zero sends no header. For several 429 responses, use Times.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }

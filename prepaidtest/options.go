@@ -33,7 +33,7 @@ type Options struct {
 	// for an absent member, quoted numbers and any RFC 3339 time. By default the server refuses each of these and names the field.
 	Lenient bool
 
-	// ListenOn is the address to listen on. Default "127.0.0.1:0", a free port on loopback.
+	// ListenOn is the address to listen on. Default "127.0.0.1:0": a free port on loopback.
 	ListenOn string
 	// Listener is used instead of a new port. The server then owns the Listener.
 	Listener net.Listener
@@ -108,8 +108,8 @@ type Options struct {
 	NewestTransactionsFirst bool
 	// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows none. Default: with them.
 	NoCompanySearchPaging bool
-	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers: the literal
-	// reading of its row in the reference. By default it responds with an array in pages.
+	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers. This is the
+	// literal reading of the search's row in the reference. By default the search responds with an array in pages.
 	CompanySearchObject bool
 	// ClearOmittedMembers makes PUT /accounts/{id} clear the optional members that the body does not have. By default they are kept. The
 	// whole registration is always replaced.
@@ -124,8 +124,8 @@ type Options struct {
 	CardNetwork string
 	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
 	FailedTransfer EmptyTransactionID
-	// EmptyIDForFailedDirectEntry makes a failed direct entry out respond with 200 and an empty transaction_id, like a card-to-card
-	// transfer. By default the status is 400, since the reference requires the transaction_id.
+	// EmptyIDForFailedDirectEntry gives a failed direct entry out the response of a failed card-to-card transfer: 200 with an empty
+	// transaction_id. By default the status is 400, since the reference requires the transaction_id.
 	EmptyIDForFailedDirectEntry bool
 	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
 	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
@@ -176,7 +176,7 @@ type Options struct {
 
 // PageSizes are three sizes in ascending order; they may be equal. The zero value means 1, 50 and 500.
 type PageSizes struct {
-	// Least is the smallest size of a page, whatever page_size says.
+	// Least is the smallest size of a page, even if page_size is less.
 	Least int
 	// Normal is the size of a page without page_size.
 	Normal int

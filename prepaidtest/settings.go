@@ -74,7 +74,7 @@ func newSettings(o Options) (settings, error) {
 	return s, s.validate()
 }
 
-// delay replaces zero by the default, and a negative delay by zero.
+// delay returns the default for zero, and zero for a negative delay.
 func delay(d time.Duration) time.Duration { return max(cmp.Or(d, 100*time.Millisecond), 0) }
 
 func (s *settings) validate() error {

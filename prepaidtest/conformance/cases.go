@@ -33,7 +33,7 @@ func with(section, name, operation string, check func(*probe), needs ...string) 
 	return Case{Name: section + "/" + name, Section: section, Operation: operation, Needs: needs, check: check}
 }
 
-// lacking returns the reason why c cannot run against t; empty if it can.
+// lacking returns the reason why c cannot run against t. It is empty if c can.
 func (c *Case) lacking(t *Target) string {
 	allow, settings := reflect.ValueOf(t.Allow), reflect.ValueOf(*t)
 	for _, need := range c.Needs {

@@ -6,7 +6,7 @@
 //
 //   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
 //   - freezes copies (SIGSTOP) in the middle of a request, until other copies have had time to take over
-//   - loses responses, executes requests long after their connection is gone, and executes repeats that overtake a request
+//   - loses responses, executes requests long after their connection has ended, and executes repeats that overtake a request
 //   - cuts the network between a process and the service, or freezes the service, often for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
@@ -35,10 +35,10 @@
 // The variables of [prepaid.ConfigFromEnv] give each copy its own address, credentials, and short times. Use these
 // times, because the service of the run does. The other variables are
 //
-//   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
+//   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] per line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
 //   - PREPAID_HOSTILE_DATABASE: the URL of the database, if the run has one, through a proxy that cuts connections
-//   - PREPAID_HOSTILE_SUMMARY: an optional file, to which the copy writes one [Claim] a line, in JSON
+//   - PREPAID_HOSTILE_SUMMARY: an optional file, to which the copy writes one [Claim] per line, in JSON
 //   - PREPAID_HOSTILE_WORKER: the number of the copy, from 1
 //
 // # Seeds

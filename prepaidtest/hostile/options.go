@@ -26,7 +26,7 @@ type Options struct {
 	Seed uint64
 	// Payments is the number of payments. Default 100.
 	Payments int
-	// TransfersOnly leaves out direct entries, which are otherwise every third payment.
+	// TransfersOnly excludes direct entries. Without it, every third payment is a direct entry.
 	TransfersOnly bool
 	// Refused is how many payments the service refuses, because the receiving card is closed. Workers must not report
 	// these payments as paid. Default: one in 20.
@@ -54,7 +54,7 @@ type Options struct {
 	// InFlightWait. Default: 1.5 times this sum.
 	NetworkCut time.Duration
 	// ServiceFreezes is how often the service is frozen, for all copies. When the service continues, it executes all
-	// received requests, even those of clients that are gone. Default: one in 50 payments, at most 10.
+	// received requests, even those of clients that have ended. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
 	// ServiceFreeze is how long the service is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times this sum.
 	ServiceFreeze time.Duration

@@ -38,7 +38,7 @@ type Finding struct {
 	Payment Payment
 	// Text describes the error.
 	Text string
-	// Timeline lists the payment's events, one a line.
+	// Timeline lists the payment's events, one per string.
 	Timeline []string
 }
 
@@ -70,7 +70,7 @@ type Report struct {
 	Careless []Finding
 	// Claims are false lines in the summaries of the copies.
 	Claims []Finding
-	// Unfinished is why the run ended before the copies were finished; empty otherwise.
+	// Unfinished is the reason why the run ended before the copies had finished; empty otherwise.
 	Unfinished string
 	// Last has the last requests of the copies in an unfinished run, and the last lines of a failed worker.
 	Last []string

@@ -5,8 +5,8 @@
 // tasks. Tasks with the same due time run in the order in which they were added. The time never runs back, and never
 // passes End.
 //
-// A task is a Job with its due time. A Job that must be saved is data, not a function. The package does not know what
-// a Job does; a Job takes the locks that it needs.
+// A task is a Job with its due time. A Job that must be saved is data, not a function. The package does not know the
+// purpose of a Job; a Job takes the locks that it needs.
 package clock
 
 import (

@@ -88,7 +88,7 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // fails if the caller has gone away
+	_, _ = w.Write(a.Body) // fails if the caller has disconnected
 }
 
 // writeRaw sends a 204 with a body, which net/http refuses to write. It leaves the connection open, as the

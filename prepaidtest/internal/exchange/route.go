@@ -16,7 +16,7 @@ type Route struct {
 	segments         []string
 	fixed            int // number of segments without a parameter
 	Handle           func(*Call) Response
-	BadInput         int      // status for unusable input: 400, or 404 if the table of routes says so
+	BadInput         int      // status for unusable input: 400, or 404 if the table of routes sets it
 	Open             bool     // whether it needs no bearer token
 	Query            []string // names of its query parameters
 	TestOnly         bool     // whether it belongs to the simulator

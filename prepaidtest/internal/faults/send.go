@@ -84,7 +84,7 @@ func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a excha
 	buffered := bufio.NewWriter(connection) // keeps its first error
 	_, _ = buffered.Write(a.RawHead(max(int(length)+delta, 0), false))
 	if a.Stream(buffered) == nil {
-		_ = buffered.Flush() // fails if the caller has gone away
+		_ = buffered.Flush() // fails if the caller has disconnected
 	}
 	close(sent)
 	_ = connection.Close()

@@ -23,7 +23,7 @@ type accountData struct {
 	Running     int           // transfers from the account
 	Statuses    []string      // to choose
 	Effect      string        // of a status other than active
-	NoCard      string        // why the card cannot be used; empty when it can
+	NoCard      string        // why the card cannot be used; empty if it can be used
 	Entered     accountForm
 	// PINChanges are shown as on the cardholder's phone.
 	PINChanges  []prepaidtest.PINChange
@@ -118,7 +118,7 @@ func effectOf(status string) string {
 	return "Transfers from this account fail, and its card is refused. It still takes money."
 }
 
-// noCard says why the simulator refuses the card.
+// noCard returns the reason why the simulator refuses the card.
 func noCard(a prepaidtest.AccountState) string {
 	switch {
 	case a.Status != "active":
@@ -155,7 +155,7 @@ func (p *Page) setStatus(w http.ResponseWriter, r *http.Request, id prepaid.Acco
 
 const amountForm = `^[+-]?[0-9]+(\.[0-9]{1,19})?$`
 
-// decimal returns an entered amount as the emulator reads it; false if the amount is invalid or has more than 19 digits.
+// decimal returns an entered amount as the emulator reads it. It returns false for an invalid amount or one of more than 19 digits.
 func decimal(entered string) (string, bool) {
 	amount := strings.Replace(entered, "−", "-", 1)
 	if !regexp.MustCompile(amountForm).MatchString(amount) {
@@ -203,5 +203,5 @@ func (p *Page) activate(w http.ResponseWriter, r *http.Request, id prepaid.Accou
 func (p *Page) pinCertificate(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-pem-file")
 	w.Header().Set("Content-Disposition", `attachment; filename="pin-certificate.pem"`)
-	_, _ = w.Write(p.server.Load().PINCertificate()) // fails if the reader has gone away
+	_, _ = w.Write(p.server.Load().PINCertificate()) // fails if the reader has disconnected
 }

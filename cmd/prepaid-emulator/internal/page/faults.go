@@ -13,7 +13,7 @@ type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string
 	Forms      [][2]string // syntax and effect
-	// Suggestions are faults that can be used as they are.
+	// Suggestions are faults that can be armed unchanged.
 	Suggestions []string
 	Entered     faultForm
 }

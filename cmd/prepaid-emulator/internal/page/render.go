@@ -56,7 +56,7 @@ func functions() template.FuncMap {
 
 // assets are the static files of a kind, the shared style first.
 func assets(kind string) []string {
-	names, _ := fs.Glob(files, "static/*."+kind) // the pattern is good
+	names, _ := fs.Glob(files, "static/*."+kind) // the pattern is valid
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(-cmp.Compare(strings.Count(a, "/style."), strings.Count(b, "/style.")), strings.Compare(a, b))
 	})
@@ -67,7 +67,7 @@ func assets(kind string) []string {
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
-	names, _ := fs.Glob(files, "templates/*.html") // the pattern is good
+	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	for _, name := range names {
 		pages[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 	}
@@ -109,7 +109,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // fails if the reader has gone away
+	_, _ = w.Write(text.Bytes()) // fails if the reader has disconnected
 }
 
 // liveAddress is the page's own address or, for a refused form, the address of the section.

@@ -56,7 +56,7 @@ func (p *Page) download(w http.ResponseWriter, r *http.Request) {
 	begun := false
 	text := bufio.NewWriterSize(noting{w, &begun}, 32<<10)
 	if _, err := server.WriteReport(text, id); err == nil {
-		_ = text.Flush() // fails if the reader has gone away
+		_ = text.Flush() // fails if the reader has disconnected
 	} else if begun {
 		panic(http.ErrAbortHandler) // makes net/http cut the response, which is incomplete
 	} else {
@@ -65,7 +65,7 @@ func (p *Page) download(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// noting notes whether anything was written.
+// noting is a writer that notes whether anything was written.
 type noting struct {
 	http.ResponseWriter
 	begun *bool

@@ -164,7 +164,7 @@ func (p *Page) story(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "story", page)
 }
 
-// repeated describes whether a repeat moved money; it is empty for other requests.
+// repeated describes whether a repeat moved money. It is empty for a request that is not a repeat.
 func repeated(r prepaidtest.Request) string {
 	switch {
 	case r.RepeatOf == 0 || !slices.Contains(heldOperations(), r.Method+" "+r.Template):
@@ -249,7 +249,7 @@ func shownAmount(text string) string {
 	return money(whole + "." + fraction)
 }
 
-// refusal is the reason why nothing was done despite the status 200; it is empty for other responses.
+// refusal is the reason why nothing was done despite the status 200. It is empty for other responses.
 func refusal(r prepaidtest.Request) string {
 	if r.Status != http.StatusOK {
 		return ""

@@ -31,7 +31,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // fails if the reader has gone away
+	_ = encoder.Encode(value) // fails if the reader has disconnected
 }
 
 // fail responds with a reason: in JSON to a program, else in plain text.

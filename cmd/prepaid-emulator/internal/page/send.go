@@ -42,7 +42,7 @@ func target(path string, query url.Values) string {
 	return path + "?" + query.Encode()
 }
 
-// masked reports whether a text has a mask in place of a value. A mask is not sent.
+// masked reports whether a text has a mask in place of a value. The page sends no masks.
 func masked(text string) bool {
 	decoded, _ := url.QueryUnescape(text)
 	return strings.Contains(text+"\n"+decoded, redacted) || strings.Contains(text+"\n"+decoded, concealed)
@@ -54,7 +54,7 @@ const (
 	sendTime = time.Minute
 )
 
-// incomplete returns why the logged request cannot be sent as it was; empty if it can be sent.
+// incomplete returns the reason why the logged request cannot be sent unchanged. It is empty if it can.
 func (f sendForm) incomplete() string {
 	switch {
 	case len(f.Body) >= keptBody:
