@@ -79,7 +79,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // the latest NotBefore of all movements that the last request may repeat
+	admitted    time.Time // the latest NotBefore of all movements whose ID the last request has
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -184,7 +184,7 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 }
 
 // add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the
-// process was suspended, the request may have been sent as late as the attempt's end: last is then that end minus limit.
+// process was suspended, the request may have been sent as late as the attempt's end. Users of last add limit, so it is then that end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at

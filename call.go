@@ -43,7 +43,7 @@ type family struct {
 	manager   *token.Manager // same as tokens if built in, else nil
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
-	summary   operation    // the operation that alive calls
+	summary   operation    // the operation with which alive asks for a response
 	longest   atomic.Int64 // see repeatRule
 	closed    atomic.Bool
 
@@ -68,7 +68,7 @@ type core struct {
 	left     atomic.Bool    // closed by its own Close
 }
 
-// begin starts a family, without tokens and manager. config has its defaults; base is its parsed address.
+// begin starts a family. The caller adds the token manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.TokenSource}
 	f.alive = liveness.New(config.Retry.InFlightWait)

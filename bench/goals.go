@@ -40,11 +40,11 @@ func cases() []benchCase {
 	}
 }
 
-// slotsPrefix is the prefix of the benchmarks in the tests of package slots: users of the client cannot make a limiter that never
-// blocks.
+// slotsPrefix begins the names of the benchmarks of a limiter that never blocks. Such a limiter is not public, so they are in package
+// slots.
 const slotsPrefix = "SlotLimiter"
 
-// callRows has the goals of one call. The row with the unavoidable work has a name that ends in when.
+// callRows has the goals of one call. The name of the row with the unavoidable work ends with the text of when.
 func callRows(m *measurements, benchmark, name, when string, duration, bytes float64) []row {
 	baseline, ours := benchmark+"/side=baseline ", benchmark+"/side=ours "
 	return []row{

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// measure runs the benchmarks of the cases whose names contain the text only, and returns their rows. If counts is set, it omits
+// measure runs the benchmarks of the cases with the text of only in their names, and returns their rows. If counts is set, it omits
 // rows that are times.
 func measure(only string, quick, counts bool) ([]row, error) {
 	directory, err := os.MkdirTemp("", "bench-")
@@ -77,8 +77,8 @@ func measure(only string, quick, counts bool) ([]row, error) {
 	return rows, nil
 }
 
-// run builds the test program, unless directory has it, and adds the benchmarks' results to values. No process measures all
-// runs, so that machine drift affects all sides.
+// run builds the test program, unless directory has it, and adds the benchmarks' results to values. Each
+// process measures a few runs of every side, so that a change of the machine's speed affects all sides alike.
 func (c benchCase) run(directory string, quick bool, values *measurements) error {
 	program, packageOf := filepath.Join(directory, "bench.test"), "."
 	if strings.HasPrefix(c.benchmark, slotsPrefix) {

@@ -18,7 +18,7 @@ import (
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
-	// Arrival is the Number of the request's Arrival; 0 if Decide has set no function.
+	// Arrival is Arrival.Number of the value that the function of Decide got; 0 if Decide has set no function.
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time

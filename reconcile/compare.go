@@ -14,7 +14,7 @@ type comparison struct {
 	*span
 
 	account    string
-	rows       *sorter // rows without an item of the same ID, and explained rows
+	rows       *sorter // rows without an item of the same ID, and rows of which another match is known
 	items      *sorter // items without a row of the same ID
 	reportFrom int64   // an earlier run reported the items before this time
 }
@@ -220,7 +220,7 @@ func (s *sweep) of(records *cursor) *record {
 	return nil
 }
 
-// begin takes all rows whose periods begin no later than at, the time of the next item.
+// begin takes all rows whose periods begin before or at the time of the next item.
 func (s *sweep) begin(rows *cursor, at int64) error {
 	for row := s.of(rows); row != nil; row = s.of(rows) {
 		low, high := s.period(row)

@@ -1,4 +1,4 @@
-// Package plain is the code that programs raw and client share.
+// Package plain has the code that the programs ../raw and ../client share.
 package plain
 
 import (

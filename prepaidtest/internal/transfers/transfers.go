@@ -127,10 +127,9 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 	}{"", correlation})
 }
 
-// pay makes a transfer and caches the response of a success. The reference caches requests that were handled successfully (section
-// 8), so pay assumes the worst case: the cache is read when a request arrives and written when the movement is made. Only a repeat
-// that arrives after the movement gets the cached response. A repeat that arrives while the first request is running is carried
-// out too.
+// pay makes a transfer and caches the response of a success. Section 8 of the reference does not say when the service writes the
+// cache. pay assumes the worst case: it reads the cache when a request arrives and writes it when the money moves. So a repeat that
+// arrives while the first request is running is carried out too.
 func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()

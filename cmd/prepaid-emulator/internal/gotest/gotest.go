@@ -227,7 +227,7 @@ func (w *writer) block() string {
 	return body.String()
 }
 
-// arm arms the request's fault or, if the new emulator would not refuse a refused request, a fault with the refusal.
+// arm arms the request's fault. If the request was refused and the new emulator would accept it, arm arms a fault that refuses it.
 func (w *writer) arm(line func(string, ...any)) {
 	r, form := w.request, w.request.FaultForm
 	missing := r.Status == http.StatusNotFound && r.ErrorCode == "account_not_found" && r.AccountStatus == ""
