@@ -105,8 +105,7 @@ func TestDecide_PrecedesArmedFaultsAndIsUsedOnce(t *testing.T) {
 func TestDecide_WrongFaults(t *testing.T) {
 	t.Parallel()
 	tb := &failures{TB: t}
-	c := &caller{Server: NewServer(tb, Options{}), t: t, http: &http.Client{Transport: &http.Transport{}}}
-	t.Cleanup(c.http.CloseIdleConnections)
+	c := startFor(t, tb, Options{})
 	c.Decide(func(_ context.Context, a Arrival) Fault { return ExpireToken() })
 	c.token = c.newToken()
 	c.Decide(func(context.Context, Arrival) Fault { return Respond(1, "") })

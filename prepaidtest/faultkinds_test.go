@@ -1,10 +1,8 @@
 package prepaidtest
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -46,18 +44,12 @@ func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 			path = settlement + "/reports/" + string(c.get(settlement+"?include_column_headers=true").ok().body)
 		}
 		c.Inject(operation, SlowBody(time.Hour))
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+path, http.NoBody)
-		require.NoError(t, err)
-		request.Header = c.header("")
-		response, err := c.http.Do(request)
-		require.NoError(t, err)
-		first := make([]byte, 1)
-		_, err = io.ReadFull(response.Body, first)
+		received := c.open(path)
+		_, err := received.Read(make([]byte, 1))
 		require.NoError(t, err)
 		require.NoError(t, c.Close())
-		_, err = io.ReadAll(response.Body)
+		_, err = io.ReadAll(received)
 		require.Error(t, err, operation)
-		require.NoError(t, response.Body.Close())
 	}
 }
 
@@ -68,28 +60,6 @@ func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
 	c.Inject(resultOperation, SlowBody(time.Hour))
 	require.Equal(t, 204, c.get(settlement+"/reports/"+run).status)
-}
-
-func TestFault_ProxyPageAndTooManyRequests(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	id := c.AddAccount(SeedAccount{})
-	c.Inject("PUT /accounts/{id}/status", ProxyPage(502), TooManyRequests(1500*time.Millisecond).Times(2), TooManyRequests(0))
-	send := func() reply { return c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`) }
-	page := send()
-	require.Equal(t, 502, page.status)
-	require.Equal(t, "text/html", page.header.Get("Content-Type"))
-	require.Contains(t, string(page.body), "<h1>502 Bad Gateway</h1>")
-	for range 2 {
-		got := send()
-		got.refused(429, "rate_limit_exceeded")
-		require.Equal(t, "2", got.header.Get("Retry-After"))
-	}
-	got := send()
-	got.refused(429, "rate_limit_exceeded")
-	require.Empty(t, got.header.Values("Retry-After"))
-	require.Equal(t, "active", c.Status(id), "nothing was carried out")
-	send().empty(200)
 }
 
 func TestFault_SubstituteContentType(t *testing.T) {
@@ -160,13 +130,7 @@ func TestFault_WrongLengthEndsWithTheServer(t *testing.T) {
 	})
 	run := string(c.get("reporting/templates/huge?include_column_headers=true").ok().body)
 	c.Inject(resultOperation, WrongLength(1))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"reporting/templates/huge/reports/"+run, http.NoBody)
-	require.NoError(t, err)
-	request.Header = c.header("")
-	response, err := c.http.Do(request)
-	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	_, err = bufio.NewReader(response.Body).ReadByte()
+	_, err := c.open("reporting/templates/huge/reports/" + run).Read(make([]byte, 1))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 }

@@ -5,58 +5,58 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-func TestFault_CommitThenDrop(t *testing.T) {
+func TestFault_Drops(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{})
-	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	c.Inject(transferOperation, CommitThenDrop())
-	text := transferTo(t, to, map[string]any{"request_id": "r"})
-	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
-	require.Error(t, err)
-	require.Equal(t, "74.50", c.Balance(from))
-	require.Zero(t, c.FaultsLeft())
-	c.post("accounts/"+from+"/transfer", text).ok() // from the cache
-	require.Equal(t, "74.50", c.Balance(from))
-	require.Equal(t, 1, c.Movements("r"))
+	for fault, moved := range map[Fault]int{CommitThenDrop(): 1, DropBeforeCommit(): 0} {
+		c := start(t, Options{})
+		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+		c.Inject(transferOperation, fault)
+		text := transferTo(t, to, map[string]any{"request_id": "r"})
+		_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+		require.Error(t, err)
+		require.Equal(t, moved, c.Movements("r"), fault)
+		require.Zero(t, c.FaultsLeft())
+		c.post("accounts/"+from+"/transfer", text).ok() // from the cache if it was made
+		require.Equal(t, "74.50", c.Balance(from))
+		require.Equal(t, 1, c.Movements("r"))
+	}
 }
 
-func TestFault_DropBeforeCommit(t *testing.T) {
+func TestFault_ResponsesInOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	c.Inject(transferOperation, DropBeforeCommit())
-	text := transferTo(t, to, map[string]any{"request_id": "r"})
-	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
-	require.Error(t, err)
-	require.Equal(t, "100.00", c.Balance(from))
-	require.Zero(t, c.Movements("r"))
-}
-
-func TestFault_AnswersInOrder(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"))
+	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"),
+		ProxyPage(502), TooManyRequests(1500*time.Millisecond).Times(2), TooManyRequests(0))
 	send := func() reply { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
 	c.send("POST", "accounts/"+from+"/transfer", "{}", http.Header{}).refused(401, "unauthorized") // uses none
-	send().refused(500, "server_error")
-	send().refused(429, "rate_limit_exceeded")
-	send().refused(400, "odd_code")
-	html := send()
-	require.Equal(t, 502, html.status)
-	require.Equal(t, "text/html", html.header.Get("Content-Type"))
-	require.Equal(t, "<h1>Bad gateway</h1>", string(html.body))
+	for _, want := range []struct {
+		status           int
+		code, text, wait string
+	}{
+		{500, "server_error", "", ""}, {429, "rate_limit_exceeded", "", ""}, {400, "odd_code", "", ""}, {502, "", "<h1>Bad gateway</h1>", ""},
+		{502, "", "<h1>502 Bad Gateway</h1>", ""}, {429, "rate_limit_exceeded", "", "2"}, {429, "rate_limit_exceeded", "", "2"},
+		{429, "rate_limit_exceeded", "", ""},
+	} {
+		got := send()
+		require.Equal(t, want.wait, got.header.Get("Retry-After"))
+		if want.code != "" {
+			got.refused(want.status, want.code)
+			continue
+		}
+		require.Equal(t, want.status, got.status)
+		require.Equal(t, "text/html", got.header.Get("Content-Type"))
+		require.Contains(t, string(got.body), want.text)
+	}
 	require.Equal(t, "100.00", c.Balance(from))
 	send().ok()
 }
@@ -91,35 +91,6 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 	if err == nil {
 		require.NotZero(t, c.FaultsLeft())
 	}
-}
-
-// A request that a fault holds is not listed, and its fault no longer counts: a test then knows that the request is in flight.
-func TestFault_HeldRequest(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	id := c.AddAccount(SeedAccount{})
-	const get = "GET /accounts/{id}/status"
-	c.Inject(get, Delay(time.Second))
-	require.Equal(t, 1, c.FaultsLeft())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.get("accounts/" + id + "/status")
-	}()
-	listed := func() (n int) {
-		for _, r := range c.Requests() {
-			if r.Method+" "+r.Template == get {
-				n++
-			}
-		}
-		return n
-	}
-	for c.FaultsLeft() > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	require.Zero(t, listed())
-	<-done
-	require.Equal(t, 1, listed())
 }
 
 func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
@@ -161,10 +132,8 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	require.Equal(t, "/hooks", requests[0].Template)
 	require.Equal(t, "POST", requests[0].Method)
 	require.Equal(t, 201, requests[0].Status)
-	require.Equal(t, "Bearer "+requestlog.Masked, requests[0].Header.Get("Authorization"))
 	require.Contains(t, requests[0].Body, `"hmac_key_secret":"[REDACTED]"`)
 	require.Contains(t, requests[0].Body, r.URL)
-	require.Equal(t, "Ada", requests[1].Query.Get("first_name"))
 	require.Equal(t, "", requests[2].Template)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		line := fmt.Sprintf(verb, requests)
@@ -185,10 +154,7 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 func TestInsideASynctestBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(t, Options{InMemory: true, SimulationDelay: time.Minute, TokenLifetime: time.Hour})
-		transport := s.network.transport()
-		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
-		c.token = c.newToken()
+		c := start(t, Options{InMemory: true, SimulationDelay: time.Minute, TokenLifetime: time.Hour})
 		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 		sim.run("clear", nil)
 		require.Equal(t, "100.00", c.Balance(sim.id))
@@ -197,34 +163,7 @@ func TestInsideASynctestBubble(t *testing.T) {
 		require.Equal(t, "90.00", c.Balance(sim.id))
 		time.Sleep(time.Hour)
 		c.get("accounts/"+sim.id).refused(401, "unauthorized")
-		transport.CloseIdleConnections()
-		require.NoError(t, s.Close())
 	})
-}
-
-func TestDefaultsAreSensible(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	require.True(t, strings.HasPrefix(c.URL, "http://127.0.0.1:"))
-	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
-	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
-	id := c.AddAccount(SeedAccount{})
-	require.Equal(t, []prepaid.AccountID{prepaid.AccountID(id)}, c.AccountIDs())
-	require.Equal(t, "active", c.Status(id))
-	got := c.get("accounts/" + id).object()
-	require.Equal(t, "acme", got["client_id"])
-	require.Equal(t, "42", got["company_id"].(fmt.Stringer).String())
-}
-
-func TestFault_AnyOperationComesAfterTheOperationsOwn(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	c.Inject(AnyOperation, Respond(503, "").Times(2))
-	c.Inject(codesOperation, Respond(500, ""))
-	c.get("policy/mccodes").refused(500, "server_error")
-	c.get("policy/mccodes").refused(503, "server_error")
-	c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").refused(503, "server_error")
-	c.get("policy/mccodes").ok()
 }
 
 func TestFault_TimesAndAlways(t *testing.T) {
@@ -249,6 +188,9 @@ func TestFault_TimesAndAlways(t *testing.T) {
 	require.Len(t, c.Faults(), 1)
 	c.get("policy/mccodes").ok()
 	require.Empty(t, c.Faults())
+	c.Inject(codesOperation, Respond(500, ""), Respond(500, ""))
+	c.ClearFaults()
+	c.get("policy/mccodes").ok()
 }
 
 func TestFault_ProbabilityIsSeeded(t *testing.T) {

@@ -46,6 +46,7 @@ func TestSimulateIsTheSimulator(t *testing.T) {
 	require.Equal(t, []string{"1118 -18.90", "1120 8.90", "1120 10.00", "1116 5.00", "1141 -20.00", "1117 20.00", "1115 -20.00"}, s.booked())
 	require.Equal(t, "Insufficient funds", s.Simulate(Simulation{AccountID: card, Amount: "85.01"}).Message)
 	require.Equal(t, "Invalid account", s.Simulate(Simulation{AccountID: "nobody", Amount: "1"}).Message)
+	require.Equal(t, "An advice is for purchases", s.Simulate(Simulation{Operation: "advice", Type: "Withdrawal", AccountID: card, Amount: "1"}).Message)
 }
 
 func TestSimulateFailsTheTestOnMisuse(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -78,9 +80,20 @@ func start(t *testing.T, options Options) *caller {
 
 func startWithoutToken(t *testing.T, options Options) *caller {
 	t.Helper()
+	return startFor(t, t, options)
+}
+
+// startFor starts a server that reports wrong use to tb.
+func startFor(t *testing.T, tb testing.TB, options Options) *caller {
+	t.Helper()
+	s := NewServer(tb, options)
 	// A kept connection could get another request before the body of a 204, or what a fault leaves behind.
 	transport := &http.Transport{DisableKeepAlives: true}
-	return &caller{Server: NewServer(t, options), t: t, http: &http.Client{Transport: transport}}
+	if s.network != nil {
+		transport = s.network.transport()
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 }
 
 func (c *caller) newToken() string {
@@ -101,6 +114,28 @@ func (c *caller) tokenRequest(authorization, body string) reply {
 		header.Set("Authorization", authorization)
 	}
 	return c.send("POST", "token", body, header)
+}
+
+// dial opens a raw connection to the server.
+func (c *caller) dial() net.Conn {
+	c.t.Helper()
+	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { _ = connection.Close() })
+	require.NoError(c.t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	return connection
+}
+
+// open makes a GET request and returns the body, unread.
+func (c *caller) open(path string) io.Reader {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.URL+path, http.NoBody)
+	require.NoError(c.t, err)
+	request.Header = c.header("")
+	response, err := c.http.Do(request)
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { _ = response.Body.Close() })
+	return response.Body
 }
 
 // send makes a request and fails the test when no response arrives.

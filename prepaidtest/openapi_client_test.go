@@ -15,17 +15,7 @@ import (
 // Each example is sent. The emulator accepts it, or only lacks the objects that it refers to.
 func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI(Options{})
-	require.NoError(t, err)
-	var d struct {
-		Paths map[string]map[string]struct {
-			OperationID string
-			RequestBody struct {
-				Content map[string]struct{ Example json.RawMessage }
-			}
-		}
-	}
-	require.NoError(t, json.Unmarshal(text, &d))
+	d, _ := described[openAPI](t, Options{})
 	sent := 0
 	for template, item := range d.Paths {
 		for method, operation := range item {
@@ -85,10 +75,7 @@ func sendExample(t *testing.T, method, template, example string) {
 // has a name. Only the token's form has no name, since it is used once.
 func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI(Options{})
-	require.NoError(t, err)
-	var root any
-	require.NoError(t, json.Unmarshal(text, &root))
+	root, _ := described[any](t, Options{})
 	places := make(map[string][]string)
 	var walk func(place string, value any)
 	walk = func(place string, value any) {
@@ -125,29 +112,7 @@ func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 // Rules stricter than the reference would break a client.
 func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI(Options{})
-	require.NoError(t, err)
-	var d struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]struct {
-				Codes map[string]string `json:"x-error-codes"`
-			}
-		}
-		Components struct {
-			Schemas map[string]struct {
-				Required   []string
-				Properties map[string]struct {
-					Format, Pattern string
-					MaxLength       int
-					MinItems        int
-				}
-			}
-			SecuritySchemes map[string]struct {
-				Flows map[string]struct{ TokenURL string }
-			}
-		}
-	}
-	require.NoError(t, json.Unmarshal(text, &d))
+	d, _ := described[openAPI](t, Options{})
 	schemas := d.Components.Schemas
 	require.Empty(t, schemas["Message"].Properties["id"].Format, "only the ID of a webhook has the form of a UUID")
 	require.Equal(t, []string{"default_action", "description"}, schemas["PolicyTerminals"].Required)

@@ -12,11 +12,9 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,48 +50,16 @@ func TestOptions_Logger(t *testing.T) {
 	require.NotContains(t, text.String(), c.token)
 }
 
-func TestOptions_AlertEveryAndOTPLifetime(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{FrozenClock: true, AlertEvery: time.Minute, OTPLifetime: time.Second})
-	c.addHook(hookText(t, r.URL, nil))
-	r.answer(500)
-	id := c.AddAccount(SeedAccount{Balance: "1"})
-	c.quiet()
-	c.Advance(time.Minute)
-	c.quiet()
-	require.Equal(t, []string{"ping", "transaction", "undeliverable_alert"}, r.types())
-
-	initiate := `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"` + id + `"}`
-	first := c.post("pin/initiate", initiate).object()["operation_id"].(string)
-	require.NotEmpty(t, c.OTP(first))
-	c.Advance(time.Second)
-	second := c.post("pin/initiate", initiate).object()["operation_id"].(string)
-	require.NotEmpty(t, c.OTP(second))
-	require.Equal(t, 1, strings.Count(c.text(), `"operation_id"`), "what has expired is forgotten")
-}
-
-func TestClearFaults(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	c.Inject("GET /policy/mccodes", Respond(500, ""), Respond(500, ""))
-	require.Equal(t, 2, c.FaultsLeft())
-	c.ClearFaults()
-	c.get("policy/mccodes").ok()
-}
-
 // If a request gets a 204 with a body, the next request already on the connection is not lost.
 func TestReport_APipelinedRequestSurvivesThe204(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
-	require.NoError(t, err)
-	defer func() { _ = connection.Close() }()
-	require.NoError(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	connection := c.dial()
 	ask := func(path, more string) string {
 		return "GET /3.0/" + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.token + "\r\n" + more + "\r\n"
 	}
-	_, err = io.WriteString(connection, ask(settlement+"/reports/"+run, "")+ask("policy/42/policy", "Connection: close\r\n"))
+	_, err := io.WriteString(connection, ask(settlement+"/reports/"+run, "")+ask("policy/42/policy", "Connection: close\r\n"))
 	require.NoError(t, err)
 	all, err := io.ReadAll(connection)
 	require.NoError(t, err)
@@ -137,31 +103,14 @@ func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	}
 }
 
-func TestOptions_OutOfRange(t *testing.T) {
-	t.Parallel()
-	for name, option := range map[string]Options{
-		"PINTries": {PINTries: -1}, "PINMGF1": {PINMGF1: crypto.MD5},
-	} {
-		_, err := Start(option)
-		require.ErrorContains(t, err, name)
-	}
-}
-
 func TestPINMGF1(t *testing.T) {
 	t.Parallel()
 	for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA512} {
-		c := start(t, Options{PINMGF1: mgf1})
-		id := c.AddAccount(SeedAccount{})
-		operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
-		payload := `{"otp":"` + c.OTP(operation) + `","pin":"1234"}`
-		send := func(envelope map[string]any) reply {
-			return c.post("pin/execute", body(t, `{"device_id":"d","ip_address":"i","operation_id":"`+operation+`"}`, envelope))
-		}
-		certificate := c.PINCertificate()
-		envelope := seal(t, certificate, crypto.SHA256, "SHA256", payload)
-		require.Contains(t, send(envelope).refused(400, "invalid_envelope"), "encrypted_key")
+		p := newPINCase(t, Options{PINMGF1: mgf1})
+		envelope := seal(t, p.certificate, crypto.SHA256, "SHA256", p.payload())
+		require.Contains(t, p.step("execute", envelope).refused(400, "invalid_envelope"), "encrypted_key")
 
-		block, _ := pem.Decode(certificate)
+		block, _ := pem.Decode(p.certificate)
 		parsed, err := x509.ParseCertificate(block.Bytes)
 		require.NoError(t, err)
 		var saved struct {
@@ -169,7 +118,7 @@ func TestPINMGF1(t *testing.T) {
 				Key []byte `json:"private_key"`
 			} `json:"pin_identity"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(c.text()), &saved))
+		require.NoError(t, json.Unmarshal([]byte(p.text()), &saved))
 		key, err := x509.ParsePKCS8PrivateKey(saved.Identity.Key)
 		require.NoError(t, err)
 		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
@@ -179,8 +128,8 @@ func TestPINMGF1(t *testing.T) {
 		wrapped, err = rsa.EncryptOAEPWithOptions(rand.Reader, parsed.PublicKey.(*rsa.PublicKey), plain, &rsa.OAEPOptions{Hash: crypto.SHA256, MGFHash: mgf1})
 		require.NoError(t, err)
 		envelope["encrypted_key"] = hex.EncodeToString(wrapped)
-		require.Equal(t, "executed", send(envelope).ok().object()["status"])
-		require.Equal(t, "1234", c.PINOf(id))
+		require.Equal(t, "executed", p.step("execute", envelope).ok().object()["status"])
+		require.Equal(t, "4321", p.PINOf(p.id))
 	}
 }
 

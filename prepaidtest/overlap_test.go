@@ -22,11 +22,7 @@ import (
 func bubble(t *testing.T, options Options) (c *caller, from, to string) {
 	t.Helper()
 	options.InMemory = true
-	s := NewServer(t, options)
-	transport := s.network.transport()
-	t.Cleanup(transport.CloseIdleConnections)
-	c = &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
-	c.token = c.newToken()
+	c = start(t, options)
 	return c, c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 }
 
@@ -85,22 +81,6 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	require.NoError(t, err)
 	require.Equal(t, string(second.body), string(third.body))
 	require.Equal(t, 2, c.Movements("r"))
-}
-
-func TestSpec_8_ARepeatAfterTheFirstHasEndedIsNotCarriedOut(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, from, to := bubble(t, Options{})
-		c.Inject(transferOperation, ProxyPage(502).CommitAfter(12*time.Second))
-		text := transferTo(t, to, map[string]any{"request_id": "r"})
-		require.Equal(t, 502, c.post("accounts/"+from+"/transfer", text).status)
-		time.Sleep(12 * time.Second)
-		synctest.Wait()
-		require.Equal(t, "74.50", c.Balance(from))
-		c.post("accounts/"+from+"/transfer", text).ok()
-		require.Equal(t, 1, c.Movements("r"))
-		require.Empty(t, c.PaidTwice())
-	})
 }
 
 // A delayed request is running from its arrival, whether or not its caller waits.
@@ -187,9 +167,7 @@ func TestPaidTwiceIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		test := &watched{failures: failures{TB: t}, failed: true}
 		log := new(bytes.Buffer)
-		s := NewServer(test, Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		transport := s.network.transport()
-		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
+		c := startFor(t, test, Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		c.token = c.newToken()
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 		c.Inject(transferOperation, ProxyPage(502).CommitAfter(time.Second))
@@ -203,7 +181,6 @@ func TestPaidTwiceIsReported(t *testing.T) {
 		require.Equal(t, []prepaid.RequestID{"r-17"}, c.PaidTwice())
 		require.Contains(t, log.String(), `level=WARN msg="one request_id made another movement" operation="`+transferOperation+`" movements=2`)
 		require.NotContains(t, log.String(), "r-17")
-		transport.CloseIdleConnections()
 		test.end()
 		require.Contains(t, strings.Join(test.logs, "\n"), `more than one movement: ["r-17"]`)
 	})

@@ -79,12 +79,10 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	operation = initiate(nil).object()["operation_id"].(string)
 	good = `{"otp":"` + c.OTP(operation) + `","pin":"9999"}`
 	envelope := seal(t, certificate, crypto.SHA256, "SHA256", good)
-	send("validate", operation, envelope, map[string]any{"oaep_hashing_algorithm": nil}).ok() // SHA256 is the default
 	send("validate", operation, envelope, map[string]any{"device_id": "other"}).refused(400, "invalid_device")
 	send("execute", operation, envelope, map[string]any{"device_id": "other"}).refused(400, "invalid_device")
 	send("validate", "123e4567-e89b-12d3-a456-426614174000", envelope, nil).refused(400, "invalid_operation")
 	send("validate", operation, seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"x","pin":"1"}`), nil).refused(400, "invalid_otp")
-	require.Contains(t, send("validate", operation, envelope, map[string]any{"public_key_fingerprint": "00"}).refused(400, "invalid_envelope"), "public_key_fingerprint")
 	require.Contains(t, send("validate", operation, envelope, map[string]any{"iv": "00"}).refused(400, "invalid_envelope"), "iv")
 	require.Contains(t, send("validate", operation, envelope, map[string]any{"encrypted_data": "00"}).refused(400, "invalid_envelope"), "encrypted_data")
 	for _, test := range []struct {
@@ -113,11 +111,6 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	}
 }
 
-func TestPINKeysDifferBetweenServers(t *testing.T) {
-	t.Parallel()
-	require.NotEqual(t, NewServer(t, Options{}).PINCertificate(), NewServer(t, Options{}).PINCertificate())
-}
-
 // pinCase is a running PIN change with an envelope whose parts a test can break.
 type pinCase struct {
 	*caller
@@ -125,9 +118,9 @@ type pinCase struct {
 	certificate        []byte
 }
 
-func newPINCase(t *testing.T) *pinCase {
+func newPINCase(t *testing.T, options Options) *pinCase {
 	t.Helper()
-	c := start(t, Options{})
+	c := start(t, options)
 	p := &pinCase{caller: c, id: c.AddAccount(SeedAccount{}), certificate: c.PINCertificate()}
 	began := c.post("pin/initiate", `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+p.id+`"}`)
 	p.operation = began.ok().object()["operation_id"].(string)
@@ -155,7 +148,7 @@ func padded(text string) []byte {
 
 func TestSpec_4_7_Rule1_TheCertificateIsTheOperators(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	require.Equal(t, p.certificate, p.PINCertificate(), "the same each time")
 	other := NewServer(t, Options{}).PINCertificate()
 	require.Contains(t, p.step("validate", seal(t, other, crypto.SHA256, "SHA256", p.payload())).refused(400, "invalid_envelope"), "public_key_fingerprint")
@@ -163,7 +156,7 @@ func TestSpec_4_7_Rule1_TheCertificateIsTheOperators(t *testing.T) {
 
 func TestSpec_4_7_Rule2_TheKeyHas128Bits(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	for size, good := range map[int]bool{16: true, 24: false, 32: false} {
 		got := p.step("validate", p.sealRaw(make([]byte, size), padded(p.payload())))
 		if good {
@@ -176,7 +169,7 @@ func TestSpec_4_7_Rule2_TheKeyHas128Bits(t *testing.T) {
 
 func TestSpec_4_7_Rule3_ThePayloadIsTwoStrings(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	for _, payload := range []string{
 		`{"otp":"` + p.otp + `"}`, `{"pin":"4321"}`, `{"otp":"` + p.otp + `","pin":4321}`, `{"otp":"` + p.otp + `","pin":null}`, `{"otp":null,"pin":"4321"}`,
 		`{"otp":"` + p.otp + `","pin":"4321","more":"x"}`, `["otp","pin"]`, ``, `otp`,
@@ -193,7 +186,7 @@ func TestSpec_4_7_Rule3_ThePayloadIsTwoStrings(t *testing.T) {
 
 func TestSpec_4_7_Rule4_ThePaddingIsPKCS7(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	key := make([]byte, 16)
 	good := padded(p.payload())
 	p.step("validate", p.sealRaw(key, good)).ok()
@@ -219,7 +212,7 @@ func TestSpec_4_7_Rule4_ThePaddingIsPKCS7(t *testing.T) {
 
 func TestSpec_4_7_Rule5_TheHashIsSHA256OrSHA512(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	for _, test := range []struct {
 		sealed crypto.Hash
 		named  any
@@ -245,7 +238,7 @@ func TestSpec_4_7_Rule5_TheHashIsSHA256OrSHA512(t *testing.T) {
 
 func TestSpec_4_7_Rule6_BinaryValuesAreHex(t *testing.T) {
 	t.Parallel()
-	p := newPINCase(t)
+	p := newPINCase(t, Options{})
 	envelope := seal(t, p.certificate, crypto.SHA256, "SHA256", p.payload())
 	upper := make(map[string]any)
 	for name, value := range envelope {
@@ -303,4 +296,7 @@ func TestPINChanges(t *testing.T) {
 	require.Len(t, c.PINChanges(id), 1, "what is finished is not pending")
 	c.Advance(59 * time.Second)
 	require.Empty(t, c.PINChanges(id), "what has expired is not pending")
+	c.Advance(time.Second)
+	initiate(id)
+	require.Equal(t, 1, strings.Count(c.text(), `"operation_id"`), "what has expired is forgotten")
 }

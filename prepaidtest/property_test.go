@@ -222,6 +222,9 @@ func (p *property) checkTransfers() {
 					key = item.ID
 				}
 				halves[key] = append(halves[key], item)
+				if strings.HasPrefix(item.Amount, "-") {
+					require.False(p.t, strings.HasPrefix(item.RunningBalance, "-"), "a transfer of money that was not there")
+				}
 			}
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +26,7 @@ func TestSpec_3_2_TheContentIsFixedAtTheRequest(t *testing.T) {
 	c.AddAccount(SeedAccount{Balance: "7"}) // after the request: not in the report
 	c.Advance(time.Minute)
 	got := c.get(settlement + "/reports/" + run).ok().object()
+	require.Len(t, got, 2)
 	require.Equal(t, json.Number("1"), got["totalrecords"])
 	rows, err := csv.NewReader(strings.NewReader(got["reportdata"].(string))).ReadAll()
 	require.NoError(t, err)
@@ -58,10 +57,7 @@ func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
-	require.NoError(t, err)
-	defer func() { _ = connection.Close() }()
-	require.NoError(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	connection := c.dial()
 	reader := bufio.NewReader(connection)
 	ask := func(closing string) {
 		_, err := io.WriteString(connection, "GET /3.0/"+settlement+"/reports/"+run+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+c.token+"\r\n"+closing+"\r\n")
@@ -91,7 +87,7 @@ func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &shape))
 		require.Equal(t, "report_processing", shape["error"])
 	}
-	_, err = reader.ReadByte()
+	_, err := reader.ReadByte()
 	require.ErrorIs(t, err, io.EOF)
 
 	c.Advance(time.Minute)
@@ -135,13 +131,7 @@ func TestReport_IsStreamed(t *testing.T) {
 	})
 	run := string(c.get("reporting/templates/large?include_column_headers=true").ok().body)
 	read := func() (int64, error) {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"reporting/templates/large/reports/"+run, nil)
-		require.NoError(t, err)
-		request.Header = c.header("")
-		response, err := c.http.Do(request)
-		require.NoError(t, err)
-		defer func() { _ = response.Body.Close() }()
-		return io.Copy(io.Discard, response.Body)
+		return io.Copy(io.Discard, c.open("reporting/templates/large/reports/"+run))
 	}
 	n, err := read()
 	require.NoError(t, err)
@@ -193,25 +183,6 @@ func TestSpec_3_2_DuplicateUntilTheRunHasFinished(t *testing.T) {
 	c.get("reporting/templates/other/reports/" + other).ok()
 }
 
-func TestSpec_3_2_ProcessingUntilReady(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
-	run := c.report(DailySettlement)
-	for range 3 {
-		require.Equal(t, 204, c.poll(DailySettlement, run))
-		c.Advance(19 * time.Second)
-	}
-	c.Advance(3*time.Second - time.Nanosecond)
-	require.Equal(t, 204, c.poll(DailySettlement, run))
-	c.Advance(time.Nanosecond)
-	for range 2 { // a result can be read more than once
-		got := c.get(settlement + "/reports/" + run).ok().object()
-		require.Len(t, got, 2)
-		require.IsType(t, "", got["reportdata"])
-		require.Equal(t, json.Number("0"), got["totalrecords"])
-	}
-}
-
 func TestSpec_8_AReportIsGoneFourHoursAfterTheRequest(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, time.Minute, 4*time.Hour - time.Second} {
@@ -260,11 +231,4 @@ func TestSpec_4_2_TheReportIDIsAString(t *testing.T) {
 		require.True(t, wire.IsUUID(run))
 		c.get(settlement + "/reports/" + run).ok()
 	}
-}
-
-func TestSpec_4_2_ResultNeedsAToken(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{ReportDelay: -1})
-	run := c.report(DailySettlement)
-	c.send("GET", settlement+"/reports/"+run, "", http.Header{}).refused(401, "unauthorized")
 }

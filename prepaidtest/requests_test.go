@@ -248,32 +248,12 @@ func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
 	body := new(flood)
 	request, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"accounts", body)
 	require.NoError(t, err)
-	w := new(plainWriter)
+	w := new(discard)
 	s.ServeHTTP(w, request)
 	require.Equal(t, 413, w.status)
 	require.Equal(t, "close", w.Header().Get("Connection"))
 	require.LessOrEqual(t, body.taken, exchange.MaxBody+exchange.MaxSurplus+64<<10)
 }
-
-// plainWriter keeps status and headers.
-type plainWriter struct {
-	header http.Header
-	status int
-}
-
-// Header returns the headers set so far.
-func (w *plainWriter) Header() http.Header {
-	if w.header == nil {
-		w.header = make(http.Header)
-	}
-	return w.header
-}
-
-// Write drops the body.
-func (w *plainWriter) Write(p []byte) (int, error) { return len(p), nil }
-
-// WriteHeader keeps the status.
-func (w *plainWriter) WriteHeader(status int) { w.status = status }
 
 func TestBody_StalledIsCutOff(t *testing.T) {
 	t.Parallel()
@@ -308,15 +288,10 @@ func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
 func TestBody_SlowAnswersGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(t, Options{InMemory: true})
-		transport := s.network.transport()
-		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
-		c.token = c.newToken()
+		c := start(t, Options{InMemory: true})
 		c.Inject("POST /accounts", Delay(3*exchange.BodyTimeout), SlowBody(exchange.BodyTimeout))
 		c.post("accounts", "{}").refused(400, "invalid_request")
 		got := c.post("accounts", "{}")
 		require.True(t, strings.HasSuffix(string(got.body), "}"), "all of it")
-		transport.CloseIdleConnections()
-		require.NoError(t, s.Close())
 	})
 }

@@ -2,8 +2,6 @@ package prepaidtest
 
 import (
 	"bytes"
-	"crypto"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // text is the text that Save writes.
@@ -68,21 +65,6 @@ func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 	require.NotEqual(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body), "expired")
 	require.Equal(t, 2, c.Movements("r1"))
 	require.Len(t, c.get("accounts?client_id=acme&client_account_key=k").ok().list(), 1)
-}
-
-func TestSave_SearchOrder(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	for _, id := range []string{"a", "b", "c"} {
-		c.AddAccount(SeedAccount{ID: prepaid.AccountID(id), Key: "k"})
-	}
-	personal := string(wire.AppendJSON(nil, lovelace()))
-	for _, key := range []string{"other", "k"} {
-		c.do("PUT", "accounts/a", fmt.Sprintf(`{"client_account_key":%q,"registration":%s}`, key, personal)).empty(200)
-	}
-	const search = "accounts?client_id=acme&client_account_key=k&with_personal=1&with_freetext=1&with_bpay=1&with_directentry=1"
-	before := string(c.get(search).ok().body)
-	require.Equal(t, before, string(c.restart(Options{}).get(search).ok().body))
 }
 
 func TestSave_PendingSimulation(t *testing.T) {
@@ -168,25 +150,6 @@ func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 	require.Equal(t, []string{"ping", "transaction", "transaction", "undeliverable_alert"}, r.types())
 }
 
-func TestSave_HeldMessage(t *testing.T) {
-	t.Parallel()
-	r := newReceiver(t)
-	options := Options{FrozenClock: true, WebhookRoots: r.pool()}
-	c := start(t, options)
-	id := c.AddAccount(SeedAccount{})
-	hook := c.addHook(hookText(t, r.URL, nil))
-	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Hour))
-	c.Adjust(id, "1")
-	c.quiet()
-	c = c.restart(options)
-	c.Advance(59 * time.Minute)
-	c.quiet()
-	require.Equal(t, []string{"ping"}, r.types())
-	c.Advance(time.Minute)
-	c.quiet()
-	require.Equal(t, []string{"ping", "transaction"}, r.types())
-}
-
 // A message being sent, and those queued after it, are sent after the restart, if the state was saved before or
 // after Close.
 func TestSave_InterruptedMessages(t *testing.T) {
@@ -266,52 +229,6 @@ func TestSave_Reports(t *testing.T) {
 	c.get(runs["fixed"]).refused(400, "invalid_request")
 }
 
-func TestSave_PIN(t *testing.T) {
-	t.Parallel()
-	options := Options{FrozenClock: true, PINTries: 2}
-	c := start(t, options)
-	id := c.AddAccount(SeedAccount{})
-	certificate := c.PINCertificate()
-	operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
-	otp := c.OTP(operation)
-	send := func(step, otp string) reply {
-		sealed := seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"4711"}`)
-		sealed["device_id"], sealed["ip_address"], sealed["operation_id"] = "d", "i", operation
-		text, err := json.Marshal(sealed)
-		require.NoError(t, err)
-		return c.post("pin/"+step, string(text))
-	}
-	send("validate", "wrong").refused(400, "invalid_otp")
-	c = c.restart(options)
-	require.Equal(t, certificate, c.PINCertificate())
-	send("execute", otp).ok()
-	c = c.restart(options)
-	require.Equal(t, "4711", c.PINOf(id))
-	send("execute", otp).refused(400, "invalid_operation")
-}
-
-func TestSave_KeyExchangeAndPolicy(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	id := c.AddAccount(SeedAccount{})
-	const application, key = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
-	c.AddApplication(application, key)
-	text := fmt.Sprintf(`{"application_id":%q,"key_id":%q,"ephemeral_key":%q}`, application, key,
-		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
-	c.post("accounts/"+id+"/dip", text).ok()
-	c.post("policy/42/categories", `{"add":[5812]}`).empty(200)
-	add := `{"add":[{"acquirer_id":1,"card_acceptor_id":%q,"description":"d"}]}`
-	c.post("policy/42/merchants", fmt.Sprintf(add, "A")).empty(200)
-	before := string(c.get("policy/42/policy").ok().body)
-
-	c = c.restart(Options{})
-	c.post("accounts/"+id+"/dip", text).refused(400, "bad_ephemeral_key")
-	c.post("accounts/"+id+"/dip", strings.Replace(text, key, application, 1)).refused(400, "bad_key_id")
-	require.Equal(t, before, string(c.get("policy/42/policy").ok().body))
-	c.post("policy/42/merchants", fmt.Sprintf(add, "B")).empty(200)
-	require.Contains(t, string(c.get("policy/42/merchants").ok().body), `"id":2`, "ids of rules go on")
-}
-
 func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{RandomSeed: new(uint64(1))})
@@ -347,6 +264,7 @@ func TestSave_Property(t *testing.T) {
 	for range 2 {
 		p.post("hooks", hookText(t, r.URL, nil)).object()
 	}
+	p.PINCertificate()
 	for range 4 {
 		for range 60 {
 			if random.IntN(8) == 0 {

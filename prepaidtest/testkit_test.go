@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -154,8 +153,7 @@ func TestLogOnFailure(t *testing.T) {
 	}{{true, Options{}, 20}, {true, Options{LogOnFailure: 3}, 3}, {true, Options{LogOnFailure: -1}, 0}, {false, Options{}, 0}} {
 		w := &watched{failures: failures{TB: t}, failed: test.failed}
 		test.options.WebhookRoots = r.pool()
-		transport := new(http.Transport)
-		c := &caller{Server: NewServer(w, test.options), t: t, http: &http.Client{Transport: transport}}
+		c := startFor(t, w, test.options)
 		c.token = c.newToken()
 		c.addHook(hookText(t, r.URL, nil))
 		id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -168,7 +166,6 @@ func TestLogOnFailure(t *testing.T) {
 		}
 		c.do("PUT", "accounts/"+id+"/status", `{}`)
 		w.end()
-		transport.CloseIdleConnections()
 		if test.lines == 0 {
 			require.Empty(t, w.logs)
 			continue
@@ -186,9 +183,7 @@ func TestLogOnFailure(t *testing.T) {
 func TestAllowOnly(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}
-	transport := new(http.Transport)
-	t.Cleanup(transport.CloseIdleConnections)
-	c := &caller{Server: NewServer(recorder, Options{}), t: t, http: &http.Client{Transport: transport}}
+	c := startFor(t, recorder, Options{})
 	c.AllowOnly("GET /hooks", codesOperation)
 	c.token = c.newToken()
 	c.get("policy/mccodes").ok()
