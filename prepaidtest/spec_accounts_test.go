@@ -148,31 +148,21 @@ func TestSpec_4_4_InitialLoadAmountIsFoundByName(t *testing.T) {
 	}
 }
 
-func TestSpec_4_4_IsPlasticEnabledDefaultsToTrue(t *testing.T) {
+func TestSpec_4_4_OptionalMembersOfACreation(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
+	for value, status := range map[any]int{nil: 201, "user": 201, 7: 400} {
+		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"initiating_user_id": value})).status, value)
+	}
 	for value, want := range map[any]bool{nil: true, true: true, false: false} {
 		require.Equal(t, want, c.post("accounts", body(t, creation, map[string]any{"is_plastic_enabled": value})).object()["is_plastic_enabled"])
 	}
-}
-
-func TestSpec_4_4_CardHolderType(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
 	for value, status := range map[any]int{nil: 201, 1: 201, 2: 201, 0: 400, 3: 400, "1": 400, 1.5: 400} {
 		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"card_holder_type": value})).status, value)
 	}
 	c.post("accounts", body(t, creation, map[string]any{"card_holder_type": 2, "client_account_key": "two"}))
 	id := c.get("accounts?client_id=acme&client_account_key=two").list()[0]["account_id"].(string)
 	require.Equal(t, json.Number("2"), c.get("accounts/" + id + "?with_cardholdertype=1").object()["card_holder_type"])
-}
-
-func TestSpec_4_4_InitiatingUserIDIsOptional(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	for value, status := range map[any]int{nil: 201, "user": 201, 7: 400} {
-		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"initiating_user_id": value})).status, value)
-	}
 }
 
 func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {

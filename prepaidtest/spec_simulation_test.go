@@ -157,16 +157,6 @@ func TestSpec_4_6_ClearedOnceThenForced(t *testing.T) {
 	require.Equal(t, "1118 -10.00", s.booked()[4], "only the advice")
 }
 
-func TestSpec_4_6_AReversedAuthorisationIsClearedByForce(t *testing.T) {
-	t.Parallel()
-	s := simulate(t, Options{})
-	_, _, id := s.run("transact", nil)
-	s.run("reverse", map[string]any{"authorization_id": id})
-	s.run("clear", map[string]any{"authorization_id": id})
-	s.Advance(time.Minute)
-	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1115 -10.00"}, s.booked())
-}
-
 // A clearing depends on the state when it takes effect, not when it is requested.
 func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
 	t.Parallel()
