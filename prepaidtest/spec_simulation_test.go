@@ -167,6 +167,9 @@ func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
 	s.run("reverse", map[string]any{"authorization_id": id})
 	s.Advance(30 * time.Second)
 	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1115 -10.00"}, s.booked())
+	s.run("clear", map[string]any{"authorization_id": id}) // of a reversed one
+	s.Advance(time.Minute)
+	require.Equal(t, "1115 -10.00", s.booked()[3])
 }
 
 func TestSpec_4_6_Rule3_TheDelayIsASetting(t *testing.T) {
