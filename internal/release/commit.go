@@ -138,7 +138,7 @@ func (r *release) commit(ctx context.Context) {
 	write(filepath.Join(r.there.directory, "CHANGELOG.md"), strings.Replace(r.read("CHANGELOG.md"), "## "+r.version+", unreleased", heading, 1))
 	before := regexp.MustCompile(`(?m)^const version = (".*")$`).FindStringSubmatch(r.read("call.go"))
 	refuse(before == nil, "call.go has no constant version")
-	for _, file := range strings.Fields(r.there.run(ctx, "git", "ls-files", "--", "*.go")) {
+	for file := range strings.FieldsSeq(r.there.run(ctx, "git", "ls-files", "--", "*.go")) {
 		if r.edit(file, `(?m)^((?:const )?\s*version += )`+regexp.QuoteMeta(before[1])+"$", `${1}"`+r.version+`"`) {
 			fmt.Fprintln(os.Stdout, "version of", file)
 		}
@@ -148,7 +148,7 @@ func (r *release) commit(ctx context.Context) {
 
 	tagged := r.tagged(ctx)
 	for _, directory := range tagged {
-		for _, replaced := range strings.Fields(r.in(directory).run(ctx, "go", "list", "-e", "-m", "-f", "{{if .Replace}}{{.Path}}{{end}}", "all")) {
+		for replaced := range strings.FieldsSeq(r.in(directory).run(ctx, "go", "list", "-e", "-m", "-f", "{{if .Replace}}{{.Path}}{{end}}", "all")) {
 			refuse(!r.isOurs(replaced), "the go.mod of %s replaces %s, which has no effect for others", directory, replaced)
 		}
 	}
