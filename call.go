@@ -232,7 +232,7 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 		switch {
 		case a.oversize:
 			err = a.undecodable(exchange.ErrTooLarge)
-		case c.request.op.movesMoney() && !c.request.op.bodyAfter204 && !a.declared(c.request.op.kind): // a raw call's caller judges the body
+		case c.request.op.movesMoney() && !c.request.op.bodyAfter204 && !a.declared(c.request.op.kind): // bodyAfter204: the caller of a raw call judges the body
 			err = a.undecodable(errUnexpectedBody)
 		case c.request.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
 			err = a.undecodable(errRepeatedMember)
@@ -246,7 +246,7 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 	}
 	err := a.cause()
 	if before := c.before(); !a.sent && before != nil && c.effect.unknown == nil {
-		err = &bothCauses{last: err, earlier: before.cause()} // the error contains the last response too
+		err = &bothCauses{last: err, earlier: before.cause()} // the error contains the response of the attempt before this one, too
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = &bothCauses{last: ended, earlier: err}

@@ -44,7 +44,7 @@ func cases() []benchCase {
 // slots.
 const slotsPrefix = "SlotLimiter"
 
-// callRows has the goals of one call. The name of the row with the unavoidable work ends with the text of when.
+// callRows has the goals of one call. One row shows the time of the least possible work, and its name ends with when.
 func callRows(m *measurements, benchmark, name, when string, duration, bytes float64) []row {
 	baseline, ours := benchmark+"/side=baseline ", benchmark+"/side=ours "
 	return []row{

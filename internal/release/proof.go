@@ -43,7 +43,7 @@ func (r *release) prove(ctx context.Context) {
 	}
 }
 
-// newModule makes a module whose program has the text, and adds the requirement.
+// newModule makes an empty module that requires another module.
 func (r *release) newModule(ctx context.Context, outside shell, requires string) shell {
 	directory, err := os.MkdirTemp(r.work, "user")
 	refuse(err != nil, "%v", err)

@@ -149,7 +149,7 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 	return value, nil
 }
 
-// fromQuery fills a params struct from the query. A field has the name of its parameter, or is listed below.
+// fromQuery fills the fields of a params struct from the parameters of the query.
 func (in *reader) fromQuery(value reflect.Value) {
 	fields := map[string]string{
 		"client_id": "ProgramClientID", "client_account_key": "ClientAccountKey", "program_id": "ProgramID", "status": "Status",

@@ -32,8 +32,8 @@ const maxRequests = 50
 type story struct {
 	server   *prepaidtest.Server
 	requests []prepaidtest.Request // oldest first
-	options  []string              // steps before the emulator starts
-	settings []string              // options of the emulator
+	options  []string              // statements before the call of NewServer
+	settings []string              // fields of its Options
 	seeds    []string
 	seeded   map[prepaid.AccountID]bool
 	mark     string // delimits expressions; callers cannot guess the mark
