@@ -79,7 +79,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // the latest NotBefore of all movements whose ID the last request has
+	admitted    time.Time // NotBefore of the last request's ID: the latest, if several calls use it
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -89,7 +89,7 @@ type nextAttempt struct {
 	rejected *oauth2.Token // refused with 401; send another token
 	suspect  *oauth2.Token // may have caused a 400; try another token
 	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if there is none.
-	// If it is set, the attempt itself waits for notBefore and earliest.
+	// If it is set, the attempt itself waits for it, and for earliest, the end of wait.
 	notBefore, earliest time.Time
 }
 
@@ -184,7 +184,7 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 }
 
 // add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the
-// process was suspended, the request may have been sent as late as the attempt's end. Users of last add limit, so it is then that end minus limit.
+// process was suspended, the request may have been sent as late as the attempt's end: last is then limit before this end.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
@@ -366,7 +366,7 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case c.core.manager == nil && !isHeaderText(access.AccessToken): // a manager's token was checked when it arrived
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager's token is newer
+	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager returns another token
 		suspect != nil && access.AccessToken == suspect.AccessToken:
 		return errSameToken
 	}
@@ -374,7 +374,7 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// spareToken returns the manager's spare token. If that is suspect itself, the response to suspect is final.
+// spareToken returns the manager's spare token, or suspect if there is none: the response to suspect is then final.
 func (c *call) spareToken(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	spare, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
@@ -421,7 +421,7 @@ func isHeaderText(text string) bool {
 	return true
 }
 
-// printableText returns text as one line of at most longest printable characters.
+// printableText returns text as one line of at most 200 printable characters.
 func printableText(text string) string {
 	const longest = 200
 	characters := []rune(strings.Join(strings.Fields(text), " "))

@@ -69,8 +69,8 @@ func plainTime(b []byte) (time.Time, bool) {
 	return t, day <= 28 || t.Day() == day
 }
 
-// daysSince1970 counts the days to a date of the Gregorian calendar, as time.Date does for any location. Years begin in March,
-// so that a leap day is the last of its year.
+// daysSince1970 counts the days to a date of the Gregorian calendar. It is part of time.Date, without the location. Years begin in
+// March, so that a leap day is the last of its year.
 func daysSince1970(year, month, day int) int {
 	year, month = year-(14-month)/12, (month+9)%12
 	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 + day - 719469

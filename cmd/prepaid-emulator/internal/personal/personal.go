@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Marks returns the redaction tags of the client's types, by the name of the member or parameter. A name has its tag in
-// every place, because an unfinished program sends members in wrong places too.
+// Marks returns the redaction tags of the client's types, by the name of the member or parameter. The place of
+// the member does not matter, because a program with a bug sends members in wrong places too.
 func Marks() map[string]string { return marks() }
 
 var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
