@@ -55,8 +55,8 @@ func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes. Between two pieces it
-// waits for pause in real time. The body ends early when the caller disconnects or the server closes.
+// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with a pause of real time
+// between two pieces. The body ends early when the caller disconnects or the server closes.
 func SlowBody(pause time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
@@ -104,7 +104,7 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. Each later request with a valid token for this operation uses one fault, in the order armed; faults
+// AnyOperation. Each later request of this operation with a valid token uses one fault, in the order armed; faults
 // for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait until that fault is
 // removed. An unknown operation or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {

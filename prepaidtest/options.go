@@ -143,10 +143,10 @@ type Options struct {
 	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
 	// and end the operation. A wrong try has an envelope that can be decrypted, but a wrong one-time password or a device_id
 	// other than the operation's. The count is reset by a right try, and when it reaches PINTries. The reference has the
-	// status without a condition; by default, zero, tries are not counted.
+	// status without a condition. The default is zero: tries are not counted.
 	PINTries int
 	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
-	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, the OAEP hash of the envelope is used.
+	// crypto.SHA256 or crypto.SHA512. The reference does not define it. The default, zero, means the OAEP hash of the envelope.
 	PINMGF1 crypto.Hash
 
 	// Signature is how webhook messages are signed. Default: headers X-Signature and X-Hmac-Key-Id; see the fields for their defaults.

@@ -71,8 +71,8 @@ type Request struct {
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is the armed fault in the form that ParseFault reads, but without the number of uses. Its body is
-	// ResponseBody. FaultForm is empty without a fault.
+	// FaultForm is the armed fault in the form that ParseFault reads, but without the number of uses. The body of a
+	// RespondBody is ResponseBody. FaultForm is empty without a fault.
 	FaultForm string
 }
 

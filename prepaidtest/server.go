@@ -70,7 +70,7 @@ func NewServer(t testing.TB, options Options) *Server {
 }
 
 // Start starts an emulator for a program, which must close it. Start fails if an option is out of range or the address is not
-// available. Since no test can fail, wrong use, such as a fault for an unknown operation, goes to Logger or standard error.
+// available. Wrong use, such as a fault for an unknown operation, cannot fail a test: it is logged to Logger or standard error.
 func Start(options Options) (*Server, error) {
 	s, err := newServer(nil, options)
 	if err != nil {

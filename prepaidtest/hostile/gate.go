@@ -171,7 +171,7 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 }
 
 // running reports whether an earlier request with this ID still runs. A request past its time limit counts as ended, also on a slow
-// machine. If either request was on its way while its process was frozen, running delays the second request until the first ends: no
+// machine. If either request was on its way while its process was frozen, the second request waits here until the first ends: no
 // lease can prevent this overlap, and the harness cannot freeze a process at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
@@ -189,7 +189,7 @@ func (r *run) running(id prepaid.RequestID, late bool) bool {
 	}
 }
 
-// waiting reports whether a cut of the network holds a request with this ID that will arrive later: no reset has discarded it.
+// waiting reports whether a cut of the network holds a request with this ID that no reset has discarded: it will arrive later.
 func (r *run) waiting(id prepaid.RequestID) bool {
 	r.mu.Lock()
 	var list []flight

@@ -64,7 +64,7 @@ func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightW
 // spare returns a margin before the time of a repeat, since part of a request's way to the service cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over returns when a request must have ended: InFlightWait minus spare after the later of the end of AttemptTimeout and the release.
+// over returns the latest end of a request: the end of AttemptTimeout or, if later, the release, plus InFlightWait minus spare.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {

@@ -15,7 +15,7 @@ type sent struct {
 	body map[string]any
 }
 
-// careless finds payments whose requests break a rule, although they were not made twice: the overtaken request may have been
+// careless finds payments that were not made twice, although their requests break a rule: the overtaken request may have been
 // refused, or the emulator may have separated the request IDs of the two operations. The caller holds the lock.
 func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Finding) {
 	first, broken := make(map[prepaid.RequestID]sent), make(map[int]string)

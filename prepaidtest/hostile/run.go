@@ -152,7 +152,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
-// measure keeps the field late up to date: the greatest timer delay of about the last second.
+// measure updates r.late: the greatest timer delay of about the last second.
 func (r *run) measure() {
 	const period = 5 * time.Millisecond
 	for began := time.Now(); ; began = time.Now() {

@@ -178,7 +178,7 @@ func (c *Clock) Close() {
 		c.timer.Stop()
 	}
 	c.mu.Unlock()
-	c.runDue() // runs nothing, since no task is due, but waits for the running task
+	c.runDue() // runs nothing, since c is closed, but waits for the running task
 }
 
 // taskQueue orders tasks by due time, then by age.

@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses the first fault for this name that fits accepts and chance selects. Without one, it uses the first such fault for any name.
+// Take uses the first fault for this name for which fits is true and which chance selects; otherwise the first such fault for any name.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,7 +16,7 @@ type Source struct {
 	mu     sync.Mutex
 	seeded *rand.ChaCha8 // nil for real randomness
 	last   int64
-	drawn  int64 // how many IDs were made
+	drawn  int64 // changes of the saved state
 }
 
 // New makes a source; with a nil seed it is random.
@@ -75,7 +75,7 @@ func (g *Source) Transaction() int64 {
 	return g.last
 }
 
-// Taken returns how many IDs were made.
+// Taken counts the changes of the state that Save returns.
 func (g *Source) Taken() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -58,7 +58,7 @@ func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
 	}
 }
 
-// AccountFields returns the members of an account in a response. An empty part means the whole account; others are "status" and "created".
+// AccountFields returns the members of an account in a response. The parameter part is "status", "created", or "" for all members.
 func AccountFields(part string) []wire.Field {
 	all := accountFields()
 	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
@@ -88,8 +88,8 @@ func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.Appe
 // Key is the search key of GET /accounts.
 type Key struct{ ClientID, Key string }
 
-// Append appends the members of AccountFields as a response has them (2.2). Optional groups are included if the map
-// with has true for their query parameter.
+// Append appends the members of AccountFields as a response has them (2.2). An optional group is included if
+// with[name] is true for the name of its query parameter.
 func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	o := wire.Begin(to)
 	data := reflect.ValueOf(&a.AccountData).Elem()

@@ -123,8 +123,8 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}}
 }
 
-// Open adds an account of a company. Members that are zero in given get their defaults. The field given.Balance is
-// booked as a load with the text reference.
+// Open adds an account of a company. Zero members of given get their defaults. The field given.Balance is
+// booked as a load whose Reference is reference.
 func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
 	load := given.Balance

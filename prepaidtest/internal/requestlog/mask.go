@@ -178,7 +178,7 @@ func maskMembers(body []byte) ([]byte, error) {
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
 }
 
-// UserInfo masks the user information of each address in text. The characters in ends cannot be part of an address.
+// UserInfo masks the user information of each address in text. User information and host have no character of ends.
 func UserInfo(text []byte, ends string) []byte {
 	var shown []byte
 	for {

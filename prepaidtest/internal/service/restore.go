@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Restore sets the state of a server that has no state and does not run yet. It reports, with their place in the
-// document, also the errors that would otherwise occur later.
+// Restore sets the state of a server that has no state and does not run yet. It also reports the errors that would
+// otherwise occur later, with their place in the document.
 func (s *Service) Restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 //	rule      its limits, separated by commas: see Value.rule
 //	sent      further limits when it is read
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object: the tag of its members that is named like the role has further limits
-//	only      the role of the only object that has the member
+//	as        the role of an object; the tag of this name on each of its members has further limits
+//	only      a role: only an object in this role has the member
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
@@ -223,7 +223,7 @@ func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn replaces each empty text that every response has by the text in usual.
+// FillIn replaces an empty text by the text in usual if every response has the member.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()

@@ -24,7 +24,7 @@ func QuoteLoadAmount(body []byte) []byte {
 // jsonSpace is the white space of JSON.
 const jsonSpace = " \t\r\n"
 
-// quoteNumber quotes the number at the index from if it has a leading zero or a prefix.
+// quoteNumber quotes the number at body[from:] if it has a leading zero or a prefix.
 func quoteNumber(body []byte, from int) []byte {
 	rest := body[from:]
 	length := bytes.IndexAny(rest, ",}"+jsonSpace)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// PageRequest is the requested page; Number is 0 if absent. The server replaces a size below the internal minimum or
+// PageRequest is the requested page; number is 0 if absent. The server replaces a size below the internal minimum or
 // above the maximum by that limit (section 1).
 type PageRequest struct {
 	number, size int

@@ -292,7 +292,7 @@ func (v Value) Required() Value {
 	return v
 }
 
-// RequiredWhen adds a fault for an absent member if holds is true. The text when describes this condition.
+// RequiredWhen adds a fault for an absent member if holds is true. The parameter when describes this condition.
 func (v Value) RequiredWhen(holds bool, when string) Value {
 	if v.schema != nil {
 		v.schema.note("Required " + when + ".")
@@ -325,7 +325,7 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled adds a fault for an empty text of a request. A document may have it, since the service may have it.
+// Filled adds a fault for an empty text of a request. A document may have one, since the service may.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
