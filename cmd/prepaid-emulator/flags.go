@@ -46,8 +46,8 @@ type dipKey struct{ application, key string }
 // errUsage means that the error was already printed.
 var errUsage = errors.New("wrong flags")
 
-// parse reads the flags, and the environment for absent flags. It prints errors to problems and then returns
-// errUsage. For -h it prints the help to out and returns flag.ErrHelp.
+// parse reads the flags, and the environment for absent flags. It prints errors to the writer problems and then
+// returns errUsage. For -h it prints the help to out and returns flag.ErrHelp.
 func parse(arguments []string, environment func(string) (string, bool), out, problems io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := s.flags()

@@ -52,7 +52,7 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)", s.addKey)
 }
 
-// oneOf reads one of the keys of values.
+// oneOf sets *into to values[text], if there is such a key.
 func oneOf[T any](into *T, values map[string]T) func(string) error {
 	return func(text string) error {
 		value, known := values[text]
@@ -64,7 +64,7 @@ func oneOf[T any](into *T, values map[string]T) func(string) error {
 	}
 }
 
-// list reads values separated by commas. If read rejects a value, the text of the error is rule.
+// list reads values separated by commas. If read rejects a value, rule is the text of the error.
 func list[T any](into *[]T, rule string, read func(one string) (value T, ok bool)) func(string) error {
 	return func(text string) error {
 		var values []T

@@ -13,7 +13,7 @@ import (
 // healthTimeout is how long a running emulator may take to respond to -health.
 const healthTimeout = 2 * time.Second
 
-// health returns nil if an emulator serves at -listen. The request for the clock needs no token and is not logged. It
+// health returns nil if an emulator serves at -listen. It requests the clock: a request that needs no token and is not logged. It
 // uses no proxy and follows no redirect: the response must be from this address.
 func (s *settings) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)

@@ -30,7 +30,7 @@ const (
 	exitUsage = 2
 )
 
-// run is the program. It returns the exit code when ctx ends.
+// run is the program. It returns the exit code.
 func run(ctx context.Context, arguments []string, environment func(string) (string, bool), out, problems io.Writer) int {
 	s, err := parse(arguments, environment, out, problems)
 	switch {

@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return exitSafe
 	case err != nil:
-		return exitUsage // flag has printed the error
+		return exitUsage // parse has printed the error
 	}
 	report, err := hostile.Run(ctx, options)
 	if err != nil {

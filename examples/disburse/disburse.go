@@ -33,7 +33,7 @@ type disbursement struct {
 
 	paid, streak int                          // payments made in this run, and failures since the last success
 	trouble      error                        // error of the last failed payment
-	marks        map[prepaid.RequestID]string // states of rows that the journal shows as paid, but not the history
+	marks        map[prepaid.RequestID]string // states of rows that are paid in the journal, but not in the history
 }
 
 // errRefused means that a fault prevents the run.

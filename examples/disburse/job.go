@@ -25,7 +25,7 @@ type job struct {
 	dryRun, retryRefused bool
 }
 
-// dayEarliest and dayLatest are how long before and after a day the client sends the request IDs of that day.
+// The client sends the request IDs of a day from dayEarliest before that day until dayLatest after it.
 const dayEarliest, dayLatest = 7 * 24 * time.Hour, 22 * 24 * time.Hour
 
 func parseJob(args []string, test bool, errOut io.Writer) (*job, error) {

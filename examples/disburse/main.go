@@ -63,7 +63,7 @@ type settings struct {
 	booking    time.Duration // maximum delay of a history
 	rateWindow time.Duration // window in which the service counts requests, including those of an earlier run
 	grace      time.Duration // time left after Ctrl+C for payments in progress
-	workers    int           // maximum of concurrent payments; no number exceeds the rate limit
+	workers    int           // maximum of concurrent payments; any number stays within the rate limit
 	stopAfter  int           // number of successive failed payments that ends the run
 	onPaid     func()        // called after each payment; may be nil
 }

@@ -21,7 +21,7 @@ var (
 func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	// After Ctrl+C, payments in progress have d.grace left. The journal records a call that is cut off as unknown.
+	// After Ctrl+C, payments in progress have d.grace left. If a call is cut off, the journal records it as unknown.
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })
 	defer stop()
 	rounds := []string{stateNotSent, stateUnknown, stateUnknown}
@@ -40,7 +40,7 @@ func (d *disbursement) pay(ctx context.Context) error {
 	return nil
 }
 
-// round sends the rows in the state due. After an error, or the end of ctx, it starts no further payment.
+// round sends the rows with state == due. It starts no further payment after the end of ctx or after an error that it returns.
 func (d *disbursement) round(ctx, sending context.Context, due string) error {
 	payments := func(yield func(journal.Payment) bool) {
 		for _, row := range d.list.rows {

@@ -14,7 +14,7 @@ import (
 // temporary is the suffix of a summary that is being written. A complete summary is renamed.
 const temporary = ".tmp"
 
-// The final states of a row.
+// The states of a row.
 const (
 	statePaid     = "paid"
 	stateRejected = "rejected"

@@ -177,7 +177,7 @@ func (d *demo) settle(ctx context.Context) error {
 	return nil
 }
 
-// sleep waits for the time pause, or until ctx ends.
+// sleep waits until pause has passed or ctx ends.
 func sleep(ctx context.Context, pause time.Duration) {
 	select {
 	case <-time.After(pause):

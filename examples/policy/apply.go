@@ -89,8 +89,8 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	case again.text.String() != p.text.String():
 		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
 	}
-	// The rules of a block list restrict payments: all are added, in each list, before any rule is removed. An allow list needs
-	// no such pass: the SDK removes its old rules before it adds new rules.
+	// The rules of a block list restrict payments: a first pass adds the new ones of every list, before any rule is removed. An
+	// allow list needs no such pass: the SDK removes its old rules before it adds new rules.
 	if d.DefaultAction == prepaid.PolicyActionAllow {
 		_, err = s.ensure(ctx, d, pass{})
 	}

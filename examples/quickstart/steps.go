@@ -215,7 +215,7 @@ func (q *quickstart) policy(ctx context.Context) (err error) {
 	return nil
 }
 
-// removeRule removes the rule that policy added, even if policy failed: a leftover rule would decline real purchases.
+// removeRule removes the rule that q.policy added, even if q.policy failed: a leftover rule would decline real purchases.
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

@@ -103,7 +103,7 @@ func incomplete(err error) bool {
 	return ok
 }
 
-// keepPartial keeps the rows before an error in a file with another name: the rows are valid, but not complete.
+// keepPartial renames a file that an error has cut short: its rows are valid, but not complete.
 func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
 	if !incomplete(err) { // an error of this program, such as a full disk
 		return err

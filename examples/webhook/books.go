@@ -23,7 +23,7 @@ type payload struct {
 	} `json:"transaction"`
 }
 
-// entry is a line of the file.
+// entry is a line of the books file.
 type entry struct {
 	Hook    prepaid.HookID      `json:"hook_id"`
 	Message prepaid.MessageID   `json:"message_id"`

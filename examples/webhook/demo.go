@@ -49,7 +49,7 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// during runs the receiver with a new key until do returns. The first call listens on a free port; later calls use the same port.
+// during starts the receiver with a new key, calls do, then stops the receiver. The first call picks a free port for all calls.
 func (d *demo) during(ctx context.Context, keyID string, do func() error) error {
 	d.want.HMACKeyID, d.want.HMACKeySecret = keyID, newKey()
 	address := cmp.Or(strings.TrimPrefix(d.want.URI, "https://"), "127.0.0.1:0")

@@ -23,7 +23,7 @@ const (
 	untagged   = "v0.0.0-dev" // sorts before every release
 )
 
-// epoch is the time of all files in archives and images: the first time that zip supports.
+// epoch is the time of all files in archives and images: the earliest that zip supports.
 var epoch = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // target is a system that the emulator is built for.

@@ -85,7 +85,7 @@ func pathValues(r prepaidtest.Request) []string {
 	parts := strings.Split(strings.TrimPrefix(r.Path, "/3.0"), "/")
 	for i, part := range strings.Split(r.Template, "/") {
 		if strings.HasPrefix(part, "{") && i < len(parts) {
-			value, _ := url.PathUnescape(parts[i]) // the emulator could decode it
+			value, _ := url.PathUnescape(parts[i]) // valid: the emulator has decoded it
 			values = append(values, value)
 		}
 	}

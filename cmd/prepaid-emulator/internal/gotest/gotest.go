@@ -130,7 +130,7 @@ func (w *writer) succeeded() bool {
 	return w.request.Status >= http.StatusOK && w.request.Status < http.StatusMultipleChoices
 }
 
-// file is the test around the blocks of its requests.
+// file wraps the blocks of the requests in a test file.
 func (s *story) file(blocks []string) string {
 	first, last := s.requests[0], s.requests[len(s.requests)-1]
 	name, client := fmt.Sprintf("TestRequest%d", first.Number), "client := server.Client()\n"
@@ -244,7 +244,7 @@ func (w *writer) arm(line func(string, ...any)) {
 	line("server.Inject(%q, fault)", w.operation())
 }
 
-// check compares the requests that the service got with the log, and describes how the SDK handled them.
+// check compares the new requests to the logged ones, and describes how the SDK handled them.
 func (w *writer) check(line func(string, ...any)) {
 	r := w.request
 	if w.refused {

@@ -26,7 +26,7 @@ type chart struct {
 	Total  int
 }
 
-// chartSlot is the balance after a movement. The first slot is the opening balance.
+// chartSlot is the balance after a movement. The first slot may be the opening balance.
 type chartSlot struct {
 	Key                         string
 	X, End, Width               string

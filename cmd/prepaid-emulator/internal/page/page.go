@@ -19,7 +19,7 @@ import (
 //go:embed static templates
 var files embed.FS
 
-// Config sets the actions that the page allows.
+// Config has the options of the page.
 type Config struct {
 	// AllowRemote accepts any Host header. By default the header must name a loopback address or localhost, so that a
 	// web site whose name resolves to loopback reads nothing.

@@ -25,7 +25,7 @@ func readable(text string) string {
 	return indented.String()
 }
 
-// compact redacts JSON like the function readable, but writes one line, for a program.
+// compact redacts JSON like the function readable, but does not indent it.
 func compact(text string) string {
 	shown, problem := open(text)
 	if problem != "" {
@@ -59,7 +59,7 @@ func open(text string) (shown, problem string) {
 func conceal(name string, member any) (any, bool) {
 	address, isText := member.(string)
 	switch {
-	case personal.Hidden(name) && member != redacted: // a secret, masked already
+	case personal.Hidden(name) && member != redacted: // not a secret that is masked already
 		return concealed, true
 	case personal.Marks()[name] == "user" && isText:
 		return plain(address), true

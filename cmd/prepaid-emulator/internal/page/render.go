@@ -63,7 +63,7 @@ func assets(kind string) []string {
 	return names
 }
 
-// parseTemplates makes a page of each file except the two shared files.
+// parseTemplates makes a page of each file and the two shared files.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
@@ -191,7 +191,7 @@ func statusTone(status int) string {
 // words makes a word of the wire format readable: lost_or_stolen becomes "lost or stolen".
 func words(wire string) string { return strings.ReplaceAll(wire, "_", " ") }
 
-// money groups the whole part: 1234.50 becomes 1,234.50, with a typographic minus sign.
+// money groups the digits before the point: -1234.50 becomes −1,234.50.
 func money(amount string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(amount, "-"); negative {

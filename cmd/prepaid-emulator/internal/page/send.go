@@ -54,7 +54,7 @@ const (
 	sendTime = time.Minute
 )
 
-// incomplete returns the reason why the logged request cannot be sent unchanged. It is empty if it can.
+// incomplete returns the reason why the logged request cannot be sent unchanged, or an empty string.
 func (f sendForm) incomplete() string {
 	switch {
 	case len(f.Body) >= keptBody:
