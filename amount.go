@@ -63,7 +63,7 @@ func MustAmount(s string) Amount {
 // Cents returns n hundredths: Cents(2550) is 25.50. Every n fits.
 func Cents(n int64) Amount { return Amount{decimal.MustNew(n, 2).Trim(0)} }
 
-// Cents returns a in hundredths, or false for parts of a cent or an overflow.
+// Cents returns hundredths, or false for parts of a cent or an overflow.
 func (a Amount) Cents() (int64, bool) {
 	scale := a.value.Scale()
 	if scale > 2 {

@@ -89,7 +89,7 @@ type nextAttempt struct {
 	rejected *oauth2.Token // refused with 401; send another token
 	suspect  *oauth2.Token // may have caused a 400; try another token
 	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if there is none.
-	// If it is set, the attempt itself waits for it, and for earliest, the end of wait.
+	// If it is set, the attempt itself waits until then, and until earliest, when wait has passed.
 	notBefore, earliest time.Time
 }
 
@@ -184,7 +184,7 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 }
 
 // add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the
-// process was suspended, the request may have been sent as late as the attempt's end: last is then limit before this end.
+// process was suspended, the request may have been sent as late as the attempt's end: s.last is then this end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at

@@ -37,10 +37,10 @@ type family struct {
 	base    *url.URL // without a trailing slash
 	sender  *exchange.Sender
 	limiter ratelimit.Limiter
-	// tokenLane is above all lanes of the client's own limiter. No other limiter receives it.
+	// tokenLane is above all lanes in the client's own limiter, and Money in any other.
 	tokenLane ratelimit.Lane
 	tokens    func(context.Context, *oauth2.Token) (*oauth2.Token, error)
-	manager   *token.Manager // same as tokens if built in, else nil
+	manager   *token.Manager // provides tokens; nil with a TokenSource
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
 	summary   operation    // the operation with which alive asks for a response

@@ -120,7 +120,7 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 	return err
 }
 
-// readScalar returns text and kind of a string or of a number, as written. For null, text is empty; for any other kind, err is other.
+// readScalar returns text and kind of a string or of a number, as written. For null, text is empty; all else gives the error other.
 func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -301,7 +301,7 @@ func (r *response) fromService() bool {
 	return r.declared(responseText) || text && !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
 }
 
-// declared reports whether the media type is one that the reference declares, application/json or one of Config.MediaTypes.
+// declared reports whether the media type is application/json, one that the reference declares or one of Config.MediaTypes.
 // With any other media type, a success proves nothing if the operation moves money or the body is unreadable.
 func (r *response) declared(kind responseKind) bool {
 	return slices.Contains(*r.own, r.mediaType) ||

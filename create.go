@@ -277,7 +277,7 @@ func seenElsewhere(err error) bool {
 }
 
 // issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and its failure, if any.
-// sent is the error of the call whose attempts and times the result has.
+// The result has the attempts and times of the call that returned sent.
 func issueError(outcome Outcome, step string, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {

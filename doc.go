@@ -22,8 +22,8 @@
 // # Money
 //
 // Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status. After [OutcomeApplied] the call took
-// effect. After [OutcomeRejected] or [OutcomeNotProcessed] this call moved nothing. You must resolve [OutcomeUnknown]: send a transfer or
-// direct entry out again with the same params. After any other call, look for its effect: [AccountsService.FindMovement],
+// effect. After [OutcomeRejected] or [OutcomeNotProcessed] this call moved nothing. You must resolve [OutcomeUnknown]: repeat a transfer
+// or direct entry out with the same params. After any other call, look for its effect: [AccountsService.FindMovement],
 // [AccountsService.FindCreated], or the changed data. Finding nothing proves nothing. A client remembers its own unknown outcomes. In
 // another process, set LastSent in the [TransferParams] to [CallError].LastSent.
 //

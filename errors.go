@@ -33,7 +33,7 @@ type CallError struct {
 	// AttemptTimeout. The attempt may have been in progress until the call returned. If nothing was sent, LastSent is zero or, for a transfer
 	// or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
 	LastSent time.Time
-	// NotBefore is the earliest time to send a transfer or direct entry out with unknown outcome again, with its request ID: see
+	// NotBefore is the earliest time to repeat a transfer or direct entry out with unknown outcome, with its request ID: see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. Zero for any
 	// other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time

@@ -199,7 +199,7 @@ func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Tr
 	}
 }
 
-// callDone reports a call that began at began. attempts counts the requests that may have been sent; status is the last HTTP status or 0.
+// callDone reports a call. began is its start; attempts counts the requests that may have been sent; status is the last HTTP status or 0.
 func (o observer) callDone(ctx context.Context, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)

@@ -25,7 +25,7 @@ const (
 	// in the service's own form; after a gateway's page the outcome is unknown). A 403 ([ErrForbidden]) is about your permissions, not about
 	// the payment. The call may succeed later with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way
 	// instead, never send this request ID again; after [ErrRequestIDReused], do not pay some other way. If another process, or this program
-	// before a restart, sent the payment with unknown outcome, set LastSent: otherwise rejected means only that this call moved nothing.
+	// before a restart, sent the payment with unknown outcome, set LastSent: otherwise a rejection means only that this call moved nothing.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
 	// client closed). Send the same params again once the cause is gone, not in a loop. For a read it also means no complete response.
@@ -195,8 +195,8 @@ type operation struct {
 
 // ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing a kept
 // connection: an operation that is never repeated would then have an unknown outcome although the service never read its request. Also, if
-// bytes follow a response without a body on a kept connection, net/http reads them as the next response or logs them; it logs bytes that
-// follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
+// bytes follow a response without a body on a kept connection, net/http reads them as the next response or logs them; after a token
+// response it logs them. Neither can happen over HTTP/2: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }

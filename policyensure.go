@@ -12,7 +12,7 @@ import (
 type EnsureRulesParams[Rule any] struct {
 	// DefaultAction must be the policy's: with [PolicyActionAllow], rules block; with [PolicyActionDeny], they allow. Required.
 	DefaultAction PolicyAction
-	// Rules must exist. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
+	// Rules are the wanted rules. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
 	Rules []Rule
 	// RemoveOthers removes all other rules. Rules must then not be nil. An empty list that is not nil removes all.
 	RemoveOthers bool
@@ -225,7 +225,7 @@ func (s *ruleSet[K, R]) byKey(rules []R) map[K]R {
 	return found
 }
 
-// changes returns the calls that turn before into wanted: first those that restrict, last those that permit.
+// changes returns the calls that lead from before to wanted: the restricting ones first, the permitting ones last.
 func (s *ruleSet[K, R]) changes(before, wanted []R) []ruleChange[R] {
 	var add, again, other []R
 	there, stays := s.byKey(before), s.byKey(wanted)
@@ -260,7 +260,7 @@ func (s *ruleSet[K, R]) after(rules []R, change ruleChange[R]) []R {
 	return append(stays, change.add...)
 }
 
-// shows reports whether now contains the change.
+// shows reports whether the rules in now show the change.
 func (s *ruleSet[K, R]) shows(now []R, change ruleChange[R]) bool {
 	there := s.byKey(now)
 	listed := func(rule R) bool {

@@ -53,9 +53,9 @@ func (r *RawRequest) class() class {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It behaves as all other
-// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, the simulator's
-// too, set Path to the reference's template and leave Repeatable false: reads are repeated anyway. For any other known operation, the error
-// names the Go method.
+// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, not even the
+// simulator's, set Path to the reference's template and leave Repeatable false: reads are repeated anyway. For any other known operation,
+// the error names the Go method.
 //
 // A 200, 201, 202 or 204 is a success, but its body may be a refusal, which only you can recognise. If the body is unreadable, the outcome
 // is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value; an *[encoding/json.RawMessage]
@@ -194,13 +194,13 @@ func notOfTemplate(r rune) bool {
 	return !ascii.IsLower(r) && !ascii.IsUpper(r) && r != '-' && r != '_'
 }
 
-// plainSegment returns a segment as a careless router reads it: in lower case, without the ending of a format.
+// plainSegment returns a segment as a careless router reads it: in lower case, without an ending such as .json.
 func plainSegment(segment string) string {
 	plain, _, _ := strings.Cut(strings.ToLower(segment), ".")
 	return plain
 }
 
-// callable returns the operation of the reference with the method and template of r, if Do may call it: no operation of that path may move
+// callable returns the operation of the reference with the method and template of r, if Do may call it: no operation of that path can move
 // money.
 func (r *RawRequest) callable(known []*operation) *operation {
 	var found *operation

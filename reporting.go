@@ -187,8 +187,8 @@ type RunReportParams struct {
 }
 
 // Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open. After the start they are in a
-// *[ReportRunError] with the run, and the outcome is [OutcomeApplied], except with [ErrReportFailed]: open the run again. Another start is
-// a conflict until it ends. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
+// *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is [OutcomeApplied]: open the run again. Another start is a
+// conflict until the run ends. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
 	run, err := s.startInTurn(ctx, template, params)

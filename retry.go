@@ -65,7 +65,7 @@ func (c furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // decide evaluates the last attempt, updates the effect, and reports whether another attempt follows: not if it might apply the call twice,
-// would not finish before the deadline or would exceed MaxAttempts.
+// would not start before the deadline or would exceed MaxAttempts.
 func (c *call) decide(ctx context.Context) (again bool) {
 	if !c.last.succeeded(&c.request.op) {
 		again = c.again(ctx)
@@ -253,10 +253,10 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 		isVendorType(mediaTypeOf(response.Header.Get("Content-Type")))
 }
 
-// isVendorType reports whether only the service sends a media type.
+// isVendorType reports whether a media type is one that only the service sends.
 func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
 
-// admitted returns the latest notBefore of the movements that a request sent now may repeat, the call's own included.
+// admitted returns the latest notBefore of the movements that may be repeated now, the call's own included.
 func (c *call) admitted(now time.Time) time.Time {
 	awaited := c.next.notBefore
 	if c.request.op.class != classKeyed {

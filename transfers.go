@@ -313,9 +313,9 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 }
 
 // AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again. Like Transfer and
-// DirectEntryOut, it waits until NotBefore, and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after
-// lastSent or later. Call it before you claim a stored payment: the wait then uses up no lease. If another process may have sent the
-// payment, pass the latest time of that.
+// DirectEntryOut, it waits until NotBefore, and for Retry.InFlightWait after the response to a request sent at lastSent plus AttemptTimeout
+// or later. Call it before you claim a stored payment: the wait then uses up no lease. If another process may have sent the
+// payment, pass the latest time at which it could.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
 // Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore or, while other

@@ -56,7 +56,7 @@ func (v *validator) required(field, value string) bool {
 	return v.text(field, value, 0)
 }
 
-// text checks an optional text of at most longest code points; 0 means unlimited.
+// text checks an optional text. longest is its limit in code points; 0 means unlimited.
 func (v *validator) text(field, value string, longest int) bool {
 	if !utf8.ValidString(value) {
 		v.fault(field, ruleUTF8)

@@ -1,7 +1,7 @@
 // Package webhook receives, verifies and deduplicates the service's messages, on any number of replicas.
 //
 // [Handler] is an http.Handler. It checks each message with a [Verifier] over the exact bytes, claims its ID in a
-// [ClaimStore], and passes it to your function. It only acknowledges a message that was already handled.
+// [ClaimStore], and passes it to your function. A message that was already handled is only acknowledged.
 // [Drain] catches up on messages that could not be delivered. [Ensure] registers the hook and, with [RotateIn], changes
 // its key without refusing a message.
 //

@@ -51,7 +51,7 @@ func (e *MessageError) Error() string {
 // Unwrap returns Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// Drain passes the undeliverable messages of a hook to handle, one after the other, and dismisses each for which handle
+// Drain calls handle with the undeliverable messages of a hook, one after the other, and dismisses each for which handle
 // returns nil. [Handler.Handle] is such a function, and also accepts a message that was already handled. A message for
 // which handle returns an error or panics stays stored, and Drain continues with the others. It passes each message
 // once. If the service reports how many messages are stored, Drain passes at most as many as were stored at its start. It
@@ -61,7 +61,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A dismissal that
 // fails is tried up to three times in all, while the message is still listed.
 //
-// It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
+// It returns the number of messages accepted by handle, and all errors joined: a *[MessageError] for each message still
 // stored (the first 100, then their number), and the cause of an early end. That cause is an error of the list or of
 // ctx, [ErrShutdown], failed dismissals of successive messages, or a *[prepaid.IncompleteListError] if the list ended
 // three times with fewer messages than the service counts. After an IncompleteListError another Drain of the same hook
@@ -233,7 +233,7 @@ func (d *drain) work(ctx context.Context, messages []prepaid.Message) (moved boo
 	return moved, nil
 }
 
-// take passes one message to handle. The error ends the drain.
+// take calls handle with one message. An error of take ends the drain.
 func (d *drain) take(ctx context.Context, m *prepaid.Message) (*drained, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

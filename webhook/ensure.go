@@ -184,7 +184,7 @@ func update(ctx context.Context, hooks Registrations, id prepaid.HookID, change 
 	})
 }
 
-// look calls the function seen at once, after 1 s and after 3 s. It returns failure if seen never returns true.
+// look calls seen up to three times: at once, after 1 s and after 3 s. It returns failure if seen never returns true.
 func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
 		select {
