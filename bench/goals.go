@@ -44,7 +44,7 @@ func cases() []benchCase {
 // slots.
 const slotsPrefix = "SlotLimiter"
 
-// callRows has the goals of one call. One row shows the time of the least possible work, and its name ends with when.
+// callRows has the goals of one call. One row shows the time of the least possible work; the condition (when) completes its name.
 func callRows(m *measurements, benchmark, name, when string, duration, bytes float64) []row {
 	baseline, ours := benchmark+"/side=baseline ", benchmark+"/side=ours "
 	return []row{

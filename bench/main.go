@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// measure runs the benchmarks of the cases with the text of only in their names, and returns their rows. If counts is set, it omits
+// measure runs the benchmarks of the cases whose names contain a text (only), and returns their rows. If counts is set, it omits
 // rows that are times.
 func measure(only string, quick, counts bool) ([]row, error) {
 	directory, err := os.MkdirTemp("", "bench-")

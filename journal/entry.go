@@ -79,7 +79,7 @@ const (
 
 // NeedsPerson returns the reason why a person must decide, or nil. It is [ErrWindow] if the outcome is unknown and the service may have
 // forgotten the request ID, and [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
-// payment by itself. Look at the history: Around of [prepaid.FindMovementParams] takes the times from [Entry.NotSent]. Then record the
+// payment by itself. Look at the history: Around of [prepaid.FindMovementParams] takes the error of [Entry.NotSent]. Then record the
 // outcome with [Entry.Resolve]; for a rejected payment use [Entry.Withdraw] or [Entry.Retry].
 func (e Entry) NeedsPerson(now time.Time) error {
 	switch {
@@ -134,8 +134,8 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
-// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again. As heldUntil, a
-// file that one process locks passes the time at which it was opened, and a database the end of the worker's lease.
+// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again. heldUntil is
+// the time at which a process opened and locked its file or, in a database, the end of the worker's [Claim].Sends.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)

@@ -105,8 +105,8 @@ func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 	return nil, r.Entry.CallError(prepaid.OutcomeRejected, errParamsType())
 }
 
-// GiveBack returns the entry after a run without Send, for example because the process stops. The state is as before the run:
-// not sent, or unknown if an earlier run may have moved the money.
+// GiveBack returns the entry after a run without Send, for example because the process stops. The entry is as before the run,
+// but its state is [StateNotSent] or, if an earlier run may have moved the money, [StateUnknown].
 func (r Run) GiveBack() Entry {
 	e := r.Before
 	e.State, _ = r.Entry.State.Next(EventNotSent) // always possible: the run began
@@ -141,7 +141,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
 	case StateUnknown:
 		// A payment applied without a usable response is unknown: sending again can return the result. The outcome of an expired ID is
-		// unknown even if this store never sent it: a run that the store lost or dropped may have, and the next step, a new ID, pays.
+		// unknown even if this store never sent it: a run that the store lost or dropped may have, and a new ID would pay again.
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
 		} // else this run may have sent until now, whatever earlier runs returned

@@ -14,7 +14,7 @@ type comparison struct {
 	*span
 
 	account    string
-	rows       *sorter // rows without an item of the same ID, and rows of which another match is known
+	rows       *sorter // rows without an item of the same ID, and explained rows, see record.explained
 	items      *sorter // items without a row of the same ID
 	reportFrom int64   // an earlier run reported the items before this time
 }

@@ -41,7 +41,7 @@ type Run struct {
 	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
 	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom is only
+	// ReportFrom is the start of the period of Report. A row that begins less than [Run].Clocks after ReportFrom is only
 	// reported together with an item. So let the reports of successive runs overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.

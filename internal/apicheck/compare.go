@@ -53,7 +53,7 @@ func (d difference) faults() []string {
 	return faults
 }
 
-// stillBroken returns broken without duplicates and without lines that the code has again: a restored line is no longer broken.
+// stillBroken returns the lines of broken, each once, except those that the code has again: a restored line is no longer broken.
 func stillBroken(broken []line, now listing) []line {
 	sortLines(broken)
 	return slices.DeleteFunc(slices.Compact(broken), func(l line) bool {

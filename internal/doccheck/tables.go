@@ -9,7 +9,7 @@ import (
 )
 
 // row is one line of a table: the names in its first column and in its column "Go". Each word in a list of members is a row
-// too: the list - `Account`: `balance account_id=ID` has two rows.
+// too: the list "- `Account`: `balance account_id=ID`" has two rows.
 type row struct {
 	place string   // "docs/errors.md:12"
 	wire  string   // text in backquotes in the first column; empty for "—"

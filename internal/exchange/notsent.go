@@ -23,7 +23,7 @@ func (s *Sender) neverLeft(x *Exchange, err error) bool {
 }
 
 // NotSent reports whether err, the error of a RoundTripper, means that the request never left. Every leaf of the error
-// tree must have a method NotSent() bool that returns true, and for no error above a leaf may such a method return
+// tree must have a method NotSent() bool that returns true, and no error above a leaf may have one that returns
 // false. A transport that tried two paths must be certain of both paths.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })

@@ -124,7 +124,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	return t, ErrOtherPayment
 }
 
-// Leave releases the lock when it is known whether the payment was made. If not, it cannot be made any more.
+// Leave releases the lock when it is known whether the payment was made. A payment that was not made can no longer be made.
 func (t *Lock) Leave(applied bool) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()

@@ -58,7 +58,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	}
 }
 
-// Admitted returns the latest notBefore of a request that may be repeated at now, which has a monotonic reading; zero if there is none.
+// Admitted returns the latest notBefore of a request that may be repeated at the time now, which has a monotonic reading; zero if none.
 func (t *Tracker) Admitted(now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,8 +99,8 @@ func (t *Tracker) recent() time.Duration {
 type Read func(ctx context.Context) (final bool, err error)
 
 // Await waits until a request may be repeated. The request must have ended by notBefore minus the tracker's wait. Await waits until
-// notBefore, and for the tracker's wait after a response to a request that was sent after that end. If there is no such response,
-// Await calls read, with growing pauses, for at most limit; limit starts now, or at the request's end if that is later.
+// notBefore, and until the tracker's wait has passed since a response to a request that was sent after that end. If there is no such
+// response, Await calls read, with growing pauses, for at most limit; limit starts now, or at the request's end if that is later.
 //
 // Errors: the error of ctx (early if a wait would outlast the deadline of ctx), a *[SilentError] after limit, that of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
@@ -133,7 +133,7 @@ func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Dur
 	return nil
 }
 
-// read returns the time of a response to a request that was sent after over, the end of the first request.
+// read returns the time of a response to a request that was sent after the end of the first request (over).
 func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration, read Read) (at time.Time, err error) {
 	idle := max(time.Until(over), 0)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= idle+t.wait {

@@ -87,7 +87,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// testsOf runs all tests of a package that mutants name with one go test, and returns the output.
+// testsOf runs, with one go test, all tests of a package that mutants name, and returns the output.
 func testsOf(all []mutant, m mutant) string {
 	var names []string
 	for _, other := range all {

@@ -139,7 +139,7 @@ func (w *window[P]) stale(p *pending[P]) bool {
 	return !head.Counted || head.Items < w.items
 }
 
-// restart requests the stale pages again. The caller itself reads the page before these pages again.
+// restart requests the stale pages again. The caller itself rereads the page that precedes them.
 func (w *window[P]) restart(ctx context.Context) {
 	again := true
 	for _, p := range w.waiting {

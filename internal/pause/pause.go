@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// For pauses until the duration wait has passed or ctx ends. If the pause would outlast the deadline of ctx, the call returns
+// For returns when the duration wait has passed or ctx ends. If the pause would outlast the deadline of ctx, the call returns
 // context.DeadlineExceeded at once.
 func For(ctx context.Context, wait time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {

@@ -23,7 +23,7 @@ func parse(text string) (n number, ok bool) {
 	return n, err == nil && n.String() == text && min(n[0], n[1], n[2]) >= 0
 }
 
-// known returns the released versions in order, after a number less than all. It uses tags and the changelog: a shallow clone has no tags.
+// known returns a number below all versions, then the released ones in order. It uses tags and the changelog: a shallow clone has no tags.
 func (r *release) known(ctx context.Context) []number {
 	names := strings.Fields(strings.ReplaceAll("\n"+r.there.run(ctx, "git", "tag", "-l", "v*"), "\nv", "\n"))
 	for _, heading := range regexp.MustCompile(`(?m)^## ([0-9.]+), [0-9-]+$`).FindAllStringSubmatch(r.read("CHANGELOG.md"), -1) {

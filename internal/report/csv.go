@@ -98,8 +98,8 @@ func (r *Rows) Next() ([]string, error) {
 	}
 }
 
-// scanRow finds the fields and the line end of the row at the start of text. It can read nearly all rows: the row must be
-// complete in text, and a quoted field must contain neither quotes nor "\r\n". False means that readRow must read the row
+// scanRow finds the fields and the line end of the row at the start of text. It reads only rows that are complete in text and
+// whose quoted fields contain neither quotes nor "\r\n": nearly all. False means that readRow must read the row
 // or find its error.
 func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 	if len(text) == 0 || text[0] <= '\r' || r.offset == 0 && text[0] == utf8BOM[0] {

@@ -95,7 +95,7 @@ func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 		if run < r && rows != nil {
 			rows.plain(src[run:r])
 		}
-		// Between quoted fields there are several escapes in a row, such as \",\" or \"\r\n\": this loop reads all of them.
+		// Between quoted fields there are several successive escapes, such as \",\" or \"\r\n\": this loop reads all of them.
 		more := false
 		for len(dst)-w >= 2 && len(src)-r >= 3 && src[r] == '\\' {
 			c := simpleEscapes[src[r+1]]

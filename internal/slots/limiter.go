@@ -303,7 +303,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// pacedAt returns the time of a lane's slot: at, or later if the lane's pace requires it. ahead counts the slots before that slot.
+// pacedAt returns when a lane gets a slot: at the time at, or later if its pace requires that. ahead counts the slots before that slot.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.paced && (!l.stock.Scarce || lane < ratelimit.Call) { // not spaced
 		return at

@@ -1,6 +1,6 @@
 // Package token keeps one OAuth access token alive for any number of callers.
 //
-// A [Manager] reuses a token until less than 10 minutes remain. It reuses a token that lives 10 minutes or less for half its life.
+// A [Manager] reuses a token until less than 10 minutes remain. A token that lives 10 minutes or less is reused for half its life.
 // After that, the next call starts the renewal in the background and continues with the current token. Callers wait only while there
 // is no valid token, and all wait for the same exchange. A caller's context does not end an exchange or pass values to it.
 //
@@ -250,7 +250,7 @@ func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
+// Spare returns a token other than suspect, for a call that was perhaps refused because of suspect. suspect stays the shared token.
 // If suspect is no longer the current token, Spare returns the current one. All such calls within a second use the same spare
 // token: if they are refused for another reason, they cost only one exchange. Spare returns the error of a failed exchange while
 // that exchange delays the next one.

@@ -12,7 +12,7 @@ const temporary = ".compact"
 type directory interface {
 	// create creates and locks a file at path. It replaces a file that a killed compaction left there.
 	create(path string, mode fs.FileMode) (file, error)
-	// replace closes the file old and replaces it: it renames fresh, which create has made at temporary, to path. It
+	// replace closes the file old and replaces it: it renames fresh, which create has made, from temporary to path. It
 	// returns the file to use from then on. If moved is false, that is the unchanged file old.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
 	// names returns ErrMoved unless each of the paths leads to the open file.

@@ -43,7 +43,7 @@ func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency
 //   - [journal.ErrNoParams], [journal.ErrKey] or [journal.ErrSealed]: the params cannot be opened. Run your list again, or
 //     resolve the payment.
 //   - [journal.ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [journal.Entry.NeedsPerson].
-//   - [journal.ErrState]: another call resolved the payment meanwhile. [journal.ErrNoPayment]: and Compact then dropped it.
+//   - [journal.ErrState]: another call resolved the payment meanwhile; [journal.ErrNoPayment] if Compact also dropped it.
 //   - The error of ctx, if it ended before the payment was sent.
 //   - [journal.ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. The loop misses payments.
 //

@@ -187,7 +187,7 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 }
 
 // Resolve records a payment of unknown outcome as Done or Rejected, with [journal.Entry].Resolved set. A moved payment is never sent again.
-// A payment that did not move is no longer pending: another run sends it again. After its request ID has expired, it needs a new ID.
+// A payment that did not move is no longer pending, but another run sends it again. After its request ID has expired, it needs a new ID.
 //
 // Errors: [journal.ErrNotUnknown], [journal.ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [journal.ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution journal.Resolution) error {

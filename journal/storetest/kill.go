@@ -41,7 +41,7 @@ func killWorkers(s *suite) {
 	for life := range lives {
 		ctx, kill := context.WithCancel(running)
 		p := &process{Store: s.Store, bank: b, kill: kill, dead: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), uint64(life+1)))} //nolint:gosec // a test
-		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a later process would have to wait longer before it sends again
+		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a loss in a later process would prolong the next wait
 		last := life == lives-1
 		if last {
 			p.left = -1

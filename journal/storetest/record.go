@@ -71,7 +71,7 @@ func recordAgain(s *suite) {
 	s.is(s.ends(again, "t", nil).Entry)
 }
 
-// A payment that was given back is as before the run, except that the run began.
+// A payment that was given back is as before the run, but no longer queued.
 func recordGivenBack(s *suite) {
 	s.enqueue("a", "b")
 	for _, h := range s.claim(long(2)) {
@@ -141,7 +141,7 @@ func recordOvertaken(s *suite) {
 	s.none("is done")
 }
 
-// The first success stays. The second Record returns its transaction.
+// The first success stays. For a second one, Record returns the first transaction.
 func recordTwoSuccesses(s *suite) {
 	first, second := s.takeOver("a")
 	done := s.ends(second, "t-1", nil)

@@ -238,7 +238,7 @@ func (s *suite) record(ends ...journal.End) []journal.Recorded {
 	return recorded
 }
 
-// records records one end and requires its result.
+// records calls Record for one end and requires its result.
 func (s *suite) records(end journal.End, want journal.Recorded) {
 	s.Helper()
 	if got := s.record(end)[0]; got != want {

@@ -90,7 +90,7 @@ func withSingle(a *prepaid.Account) {
 	a.MDESConfigID, a.CorrespondingAccountID, a.CardholderType = "MDES-7", "EA-700100100", prepaid.CardholderTypePrimary
 }
 
-// texts returns v. It first gives each text that is empty in v and in all others a value with the name of its field, so
+// texts returns v. First, a text that is empty in v and in all others gets a value with the name of its field, so
 // that a new personal member needs only fixtures.
 func texts[T any](v T, others ...T) T {
 	for field, value := range reflect.ValueOf(&v).Elem().Fields() {

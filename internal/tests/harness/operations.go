@@ -57,7 +57,7 @@ func Calling(operation string, values ...any) func(context.Context, *prepaid.Cli
 	}
 }
 
-// OnlyID returns the value of ids whose type is that of the only parameter of an operation's Go method, or nil. No list needs to name it.
+// OnlyID returns the value of ids with the type of the only parameter of an operation's Go method, or nil. It replaces lists of operations.
 func OnlyID(operation string, ids ...any) any {
 	of, name, _ := strings.Cut(operation, ".")
 	if service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of); ok {
@@ -129,7 +129,7 @@ func OpActivate() Op {
 	}
 }
 
-// Ops returns one operation of each class read, repeated and keyed, and four operations that are never repeated.
+// Ops returns one operation of each of the classes read, repeated and keyed, and four operations that are never repeated.
 func Ops() []Op {
 	return []Op{OpGet(), OpPlastic(), OpTransfer(), OpCreate(), OpRedeem(), OpStart(), OpActivate()}
 }

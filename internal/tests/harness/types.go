@@ -53,7 +53,7 @@ func Types(t testing.TB) []reflect.Type {
 	return list
 }
 
-// reach adds the struct types to which a value of the type at leads to found.
+// reach adds to found the struct types that can be reached from the type at.
 func reach(at reflect.Type, found map[string]reflect.Type) {
 	switch at.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

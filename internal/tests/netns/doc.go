@@ -55,7 +55,7 @@ func check(tb testing.TB, err error) {
 }
 
 // Interrupt interrupts the link eight times: in turn, it cuts the link and loses requests. Each interruption begins when due returns true,
-// and lasts 0.3 to 2.3 times wait, a client's wait. During the third and sixth, it calls kill, which kills a client and starts another.
+// and lasts 0.3 to 2.3 times a client's wait. During the third and sixth, it calls kill, which kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {

@@ -27,7 +27,7 @@ var Key = sync.OnceValue(func() *rsa.PrivateKey {
 	return key
 })
 
-// Certificate returns a DER certificate of the key public. It is valid from an hour ago to an hour from now.
+// Certificate returns a DER certificate for a public key. It is valid from an hour ago to an hour from now.
 func Certificate(t testing.TB, public any, edit ...func(*x509.Certificate)) []byte {
 	t.Helper()
 	template := &x509.Certificate{
