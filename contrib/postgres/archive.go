@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// archiveAge is 30 days, for which the service remembers a request ID, plus 7 days, by which its day may be ahead at Enqueue.
+	// archiveAge adds the 30 days for which the service remembers a request ID, and 7: at Enqueue the ID's day may be so far ahead.
 	archiveAge = (30 + 7) * 24 * time.Hour
 	// expiredAge is the least age of the day in an archived ID. At that age, no client has sent the ID for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour

@@ -18,9 +18,9 @@
 // sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent. Only Postgres's
 // clock decides. docs/payments-at-scale.md names the remaining risks, and the rules for a failover: call [Store.Recover].
 //
-// A worker that took longer than its lease can only record a success. A payment of unknown outcome waits for a person from 29 days
-// after its first attempt, or once the client refuses its request ID: [Store.Waiting], [Store.Resolve]. A rejected payment is sent
-// again only after [Store.Retry].
+// A worker that took longer than its lease can only record a success. From 29 days after its first attempt, or once the client
+// refuses its request ID, a payment of unknown outcome waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is
+// sent again only after [Store.Retry].
 //
 // # Privacy
 //
@@ -30,6 +30,7 @@
 //
 // # Connections
 //
-// A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to six plus the number that your own queries
-// need. Idle workers look for payments four times a second, for those of unknown outcome every 10 s, and read a few pages of one index.
+// A Run uses up to six connections of the pool, or up to twelve while Settled is slow: calls of Settled get at most half of the pool.
+// pgxpool allows four by default: set MaxConns to six plus the number that your own queries need. Idle workers look for payments four
+// times a second, for those of unknown outcome every 10 s, and read a few pages of one index.
 package prepaidpg

@@ -168,7 +168,7 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 }
 
 // insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
-// under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the present time of the clock
+// under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the time now on the clock
 // that set their times. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,

@@ -20,7 +20,7 @@ import (
 // starts exchanges with Postgres, which continue until Close. Faults of the options are returned as a *[prepaid.ValidationError].
 // NewLimiter does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
 //
-// [ratelimit.Shared] describes the limiter. Recoveries from a crash and failovers count as restarts. See [ratelimit.Limiter] for the
+// [ratelimit.Shared] describes the limiter. Failovers and recoveries from a crash count as restarts. See [ratelimit.Limiter] for the
 // errors of Acquire.
 //
 // An exchange is two transactions, each of one statement on one row. They wait for neither disk nor standby, and no lock is

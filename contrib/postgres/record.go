@@ -109,7 +109,7 @@ type endRow struct {
 }
 
 // rowOf returns the row of an end. Each attempt to write converts the times again, by their monotonic readings if they have any: the
-// process's clock may have been set since the end.
+// process's clock may have been set meanwhile.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	r := endRow{Entry: end.Entry, Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
 	if end.GivenBack {

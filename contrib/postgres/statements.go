@@ -69,7 +69,7 @@ const claimSQL = `with d as (
 select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
 
 // outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and returns the
-// positions of the recorded ends. $1 is the ends in JSON, $2 is the present time of the clock that set their times. If a payment is
+// positions of the recorded ends. $1 is the ends in JSON, $2 is the time now on the clock that set their times. If a payment is
 // given back, Entry.Rest does not begin again.
 const outcomeSQL = `with o as (
 	select *, ordinality as position, now() - $2::timestamptz as ahead from rows from (json_to_recordset($1::json) as (request_id text,

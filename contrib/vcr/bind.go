@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places where a value in request contradicts the recorded request. The two match otherwise.
+// contradictions returns the places where a value in request contradicts the recorded request. The requests match otherwise.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {

@@ -51,7 +51,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player returns a request's response: that of the first unused recorded request that matches it and contradicts nothing.
+// player finds the response to a request: that of the first unused recorded request that matches without a contradiction.
 type player struct {
 	schema *schema
 

@@ -40,7 +40,7 @@ type schema struct {
 // pathValues are the kept path parameters: names of wallets.
 func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
-// of returns the shape of a type; nil if there is no body.
+// of returns the shape of a type.
 func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
 
 // queryOf lists parameters that are scrubbed.

@@ -26,7 +26,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 		return nil, stoppedError{}
 	}
 	out := req.WithContext(req.Context())
-	if req.Body != nil && req.Body != http.NoBody { // even an empty one: the client requires a body that cannot be read twice
+	if req.Body != nil && req.Body != http.NoBody { // even an empty one: the client's bodies must not be readable twice
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	response, err := next.RoundTrip(out)

@@ -37,7 +37,7 @@ type owner struct {
 	leaseEnd   time.Duration // 0 when the pool has not been reached
 	growAt     time.Duration // when this replica owns its share without the pool
 	more       promise
-	full       ratelimit.Lane // lowest rank for which the pool had no more slots
+	full       ratelimit.Lane // first lane for which the pool had no more slots
 	dozing     bool           // no exchange is due soon
 	learnt     int            // number of replicas in the last grant
 	pauses     uint64         // number of pauses that the pool knows

@@ -11,7 +11,7 @@ import (
 // State is a pool's record of one limit, for pools whose grants this package computes. Times are milliseconds of the
 // server's clock. The zero value is for a limit that was never used, or whose state was lost.
 //
-// A member's account is the number of slots in its report plus later grants; slots on no account are free. Free slots have rested,
+// A member's account is the number of slots in its report plus later grants; slots in no account are free. Free slots have rested,
 // so that a grant can be used at once. The script of contrib/redis computes the same, and a test there compares both.
 type State struct {
 	Server  string            `json:"server"` // the server's run, see Server.Run
@@ -47,7 +47,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 		*s = State{}
 	}
 	// silent: for more than a lease no replica has reached the server, although at least one had not left. Such a replica may be
-	// using slots that are on no account.
+	// using slots that are in no account.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })

@@ -35,8 +35,8 @@ const (
 
 // Options configures a server. The zero value is ready for use.
 type Options struct {
-	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the newest version below
-	// /usr/lib/postgresql, /usr/local/opt and /opt/homebrew/opt.
+	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the directories
+	// of Debian's, Red Hat's and Homebrew's packages, newest version first.
 	Binaries string
 	// Settings are parameters of postgresql.conf. With "fsync": "off" the server is faster, but a crash of the machine (not of the
 	// server) may lose commits.

@@ -12,7 +12,7 @@ import (
 )
 
 // After walks the paths after a call: if failed is true, after an unknown outcome, otherwise after success. A path ends where
-// see returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
+// see() returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)

@@ -46,7 +46,7 @@ func (f *fates) follow(value ssa.Value) {
 
 func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
-	case *ssa.MakeClosure: // see variable
+	case *ssa.MakeClosure: // followed in variable
 	case *ssa.BinOp:
 		if !ComparesWithNil(ref) {
 			f.fate.Used = true

@@ -52,7 +52,7 @@ func ResultOf(call ssa.CallInstruction, result int) ssa.Value {
 	return nil
 }
 
-// Summary is the summary of the called function. The function here makes it if this package has the body, otherwise a fact has it.
+// Summary is the summary of the called function. If this package has the body, here() makes it, otherwise a fact has it.
 func Summary[S any, F interface {
 	*S
 	analysis.Fact

@@ -98,7 +98,7 @@ func Elements(v ssa.Value) []ssa.Value {
 	return values
 }
 
-// Reruns returns the functions that a call runs until they succeed. The result again reports that a library or helper runs them.
+// Reruns returns the functions that a call runs until they succeed. If a library or helper runs them, again is true.
 func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again bool) {
 	common := instr.Common()
 	library := runs(common)

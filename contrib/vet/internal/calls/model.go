@@ -57,7 +57,7 @@ type Model struct {
 	Packages []string
 	// Money are the money calls of the SDK.
 	Money map[string]Func
-	// Params maps each type of params that only money calls take to its money call. An interface method that takes a
+	// Params maps types of params to money calls. Only money calls take such params. An interface method that takes a
 	// context and such params, and returns an error, is a money call if it also returns one of Results, or if its name
 	// begins with one of Verbs.
 	Params  map[string]Func

@@ -94,7 +94,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 	o.found = append(o.found, place{v, field})
 }
 
-// variable follows the values stored in a local variable or its field. If no values are stored there, the origin is the place whole.
+// variable follows the values stored in a local variable or its field. If no values are stored there, whole is the origin.
 func (o *origins) variable(local *ssa.Alloc, field string, whole place) {
 	before := len(o.found)
 	o.stores(local, field)

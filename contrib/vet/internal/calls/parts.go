@@ -198,7 +198,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 			p.variable(ref, "")
 		case *ssa.Slice, *ssa.MakeInterface, *ssa.ChangeType:
 			p.variable(ref.(ssa.Value), field)
-		case *ssa.Call: // fills v
+		case *ssa.Call: // fills the variable
 			callee := Callee(ref.Common())
 			if kind := random(callee); kind != "" {
 				p.found = append(p.found, Part{Value: ref, Text: p.at(ref), New: kind, Name: title(callee), Changes: true})
@@ -341,7 +341,7 @@ var randomly = []string{
 
 var creates = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
 
-// derives are the functions of the packages in randomly that return equal values for equal arguments, or that convert values.
+// derives matches the functions of these packages that return equal values for equal arguments, or that convert values.
 var derives = regexp.MustCompile(`SHA1|MD5|Hash|V3|V5|Parse|From|^NewSource|^NewZipf|^NewPCG|^NewChaCha8|Scan|^Must$`)
 
 func random(callee *types.Func) string {

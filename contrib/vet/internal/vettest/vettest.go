@@ -21,7 +21,7 @@ func Run(t *testing.T, testdata string, rule *analysis.Analyzer, patterns ...str
 	analysistest.RunWithSuggestedFixes(t, Tree(t, testdata), rule, patterns...)
 }
 
-// Tree is a directory that has the stubs and, unless it is empty, the directory testdata.
+// Tree is a directory with the stubs and, unless testdata is "", a copy of the files there.
 func Tree(t *testing.T, testdata string) string {
 	t.Helper()
 	_, here, _, ok := runtime.Caller(0)

@@ -18,7 +18,7 @@ var compares = map[token.Token]bool{token.EQL: true, token.NEQ: true, token.LSS:
 type tracer struct {
 	pass    *analysis.Pass
 	found   *calls.Result
-	results map[*ssa.Function]*result // only results that are complete
+	results map[*ssa.Function]*result // also results that are incomplete
 }
 
 // result is the analysis of the first result of a function of this package.

@@ -112,8 +112,7 @@ func (r *rule) look(fn *ssa.Function) {
 	}
 }
 
-// wait reports the noted sites of the package and of its imports. It is for a program that has no middleware that sets
-// deadlines.
+// wait reports the noted sites of a program and its imports if no middleware sets deadlines. Other packages export their sites.
 func (r *rule) wait() {
 	if r.pass.Pkg.Name() != "main" {
 		var sites []string

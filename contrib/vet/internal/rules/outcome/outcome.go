@@ -93,7 +93,7 @@ func fixes(pass *analysis.Pass, found *calls.Result, call *calls.Call) []analysi
 	}}
 }
 
-// dropping returns the statement that makes the call, the innermost node of path, and drops its results; in a loop, nil.
+// dropping returns the statement that makes the call path[0] and drops its results; nil if it is in a loop.
 func dropping(path []ast.Node) ast.Node {
 	if assign, ok := path[1].(*ast.AssignStmt); ok {
 		for _, left := range assign.Lhs {

@@ -52,7 +52,7 @@ func (r *rule) site(instr ssa.Instruction) {
 	}
 }
 
-// ofData reports whether a value is made of more than constants and new values.
+// ofData reports whether a value is made of more than constants, times and new request IDs.
 func ofData(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool {
 		_, constant := p.Value.(*ssa.Const)
@@ -65,7 +65,7 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// handed reports whether a value, or another made from it, is passed to code that may store it, perhaps before it becomes an ID.
+// handed reports whether code that may store a value gets v, or a value made from v, other than through id.
 func (r *rule) handed(v, id ssa.Value) bool {
 	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
 	f.follow(v)
