@@ -145,6 +145,10 @@ func TestSpec_4_4_DIP_TheEphemeralKeyIsForSingleUse(t *testing.T) {
 	// Refusals consume no key.
 	c.post("accounts/nobody/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).refused(400, "bad_account")
 	c.post("accounts/"+first+"/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).ok()
+
+	c.AddApplication(dipApplication, dipKeyID)
+	c = c.restart(Options{}) // which keeps the used keys and the registered ones
+	c.post("accounts/"+first+"/dip", dip(t, nil)).refused(400, "bad_ephemeral_key")
 }
 
 func TestSpec_7_400_BadAccount(t *testing.T) {
