@@ -89,7 +89,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 }
 
 // SearchCompany iterates over a company's accounts. Without paging headers it ends at an empty page, a page shorter than the first, or a
-// later page refused with 400. A single account instead of a list is the whole list. Safety: read. API: GET /accounts/company/{companyid}.
+// later page refused with 400. One account in place of a list is the whole list. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
@@ -156,8 +156,8 @@ type Finding struct {
 // entry out instead. The Date header shows how the clocks differ; without it, Around allows for 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to Finding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
-// the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. Their outcome is unknown, but a *[ValidationError] of
-// this search is rejected. Safety: read. API: GET /accounts/{id}/transactions.
+// the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown, but rejected for a
+// *[ValidationError] of this search. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
@@ -210,7 +210,7 @@ const clockAccuracy = 2 * time.Second
 // clockRange is how far the service's clock may differ from the local one.
 type clockRange struct{ behind, ahead time.Duration }
 
-// add widens r to a measured skew, and to a skew measured a moment later.
+// add widens r to a measured skew, with a margin for its change until the next measurement.
 func (r *clockRange) add(skew time.Duration) {
 	if need := clockAccuracy - skew; need > r.behind {
 		r.behind = need + clockAccuracy
@@ -289,7 +289,8 @@ func (e *notSeenError) Error() string {
 
 func (e *notSeenError) Unwrap() error { return ErrNotSeen }
 
-// stepError names the failed step of Issue. If unseen is set, it does not match ErrNotSeen, which would mean that the account was created.
+// stepError names the failed step of Issue. If unseen is set, it does not match ErrNotSeen: a match would mean that the account
+// exists.
 type stepError struct {
 	step   string
 	err    error

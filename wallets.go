@@ -140,7 +140,7 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	return tokens, nil
 }
 
-// ProvisionWalletParams is the wallet app's input. Two wallets need none.
+// ProvisionWalletParams is the wallet app's input. Two wallets need no input.
 type ProvisionWalletParams struct {
 	// TokenUniqueReference is optional.
 	TokenUniqueReference string `json:"token_unique_reference,omitzero"`

@@ -77,7 +77,7 @@ func (j *Journal) Stats() (journal.Stats, error) {
 
 func anyState(journal.State) bool { return true }
 
-// each iterates over entries whose states pass two filters: wanted when each is called, and still when the loop reaches the entry.
+// each iterates over entries by two filters of states: wanted is applied at the call, still when the loop reaches the entry.
 func (j *Journal) each(wanted, still func(journal.State) bool) iter.Seq[journal.Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory

@@ -67,7 +67,7 @@ type Journal struct {
 	failed error // the first failure to write or read, also after Close; if there was none, ErrClosed after Close
 	closed bool
 
-	recording      sync.Mutex // held while ends are recorded
+	recording      sync.Mutex // held while outcomes are recorded
 	claiming       sync.Mutex // held by claims; guards the fields below
 	candidatesLeft []candidate
 	candidatesRead time.Time
@@ -233,7 +233,7 @@ func (j *Journal) flush(b *batch) {
 			err = j.file.Sync()
 		}
 		if err == nil {
-			err = j.usable() // otherwise the next run would not find the records
+			err = j.usable() // if the path has another file, the next run would not find the records
 		}
 	}
 	j.mu.Lock()

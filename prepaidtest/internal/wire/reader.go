@@ -325,7 +325,7 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled adds a fault for an empty text of a request. A document may have one, since the service may.
+// Filled adds a fault for an empty text of a request. In a document, an empty text is allowed, since the service may return one.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")

@@ -159,8 +159,8 @@ func pick(call *ssa.Call, bits uint64) []ssa.Value {
 	return args
 }
 
-// serves reports whether other packages probably call a function for each payment: a package other than a
-// command exports the function, which makes a payment from its parameters, with a client whose settings are from elsewhere.
+// serves reports whether other packages probably call a function for each payment: no command contains it, it is
+// exported, its parameters describe the payment, and they do not have the settings of the client.
 func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	object, ok := fn.Object().(*types.Func)
 	if !ok || !object.Exported() || fn.Parent() != nil || r.once || requests.Handles(fn) {
