@@ -6,18 +6,18 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// verdict is the known state of the PIN after a change.
-type verdict int
+// pinState is the known state of the PIN after a change.
+type pinState int
 
 const (
-	pinChanged verdict = iota
+	pinChanged pinState = iota
 	pinAsBefore
 	pinUnknown
 )
 
 // advise returns the known state of the PIN, and advice. The reference does not show the service's code for a wrong
 // password, so advise uses the step and the outcome, not the code.
-func advise(err error) (verdict, string) {
+func advise(err error) (pinState, string) {
 	failed, isStep := errors.AsType[*stepError](err)
 	outcome := prepaid.OutcomeOf(err)
 	switch {

@@ -76,7 +76,7 @@ func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 		fmt.Fprintln(errOut, "pin:", err)
 	}
 	say("%s", advice)
-	return map[verdict]int{pinChanged: 0, pinAsBefore: 1, pinUnknown: 3}[known]
+	return map[pinState]int{pinChanged: 0, pinAsBefore: 1, pinUnknown: 3}[known]
 }
 
 func parse(args []string, errOut io.Writer) (*options, error) {

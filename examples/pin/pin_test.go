@@ -111,7 +111,7 @@ func TestBackendSeesEnvelopesOnly(t *testing.T) {
 	require.NotEqual(t, first.Envelope.EncryptedKey, second.Envelope.EncryptedKey)
 }
 
-// Each step fails in each way. The verdict is the emulator's state. No step runs twice or after a failure.
+// Each step fails in each way. The expected state is that of the emulator. No step runs twice or after a failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for step, next := range map[string]string{"initiate": "validate", "validate": "execute", "execute": "none"} {
@@ -119,7 +119,7 @@ func TestFailures(t *testing.T) {
 		for _, c := range []struct {
 			name  string
 			fault prepaidtest.Fault
-			want  verdict
+			want  pinState
 			says  string
 		}{
 			{"refused", prepaidtest.Respond(400, "invalid_request"), pinAsBefore, ""},
