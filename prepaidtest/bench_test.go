@@ -53,11 +53,11 @@ func compare(b *testing.B, s *Server, method, path, body string) {
 	recorded := httptest.NewRecorder()
 	s.ServeHTTP(recorded, request(b, method, s.URL+path, token, body))
 	require.Equal(b, http.StatusOK, recorded.Code, recorded.Body)
-	answers := map[string][]byte{"/3.0/" + path: recorded.Body.Bytes()}
+	responses := map[string][]byte{"/3.0/" + path: recorded.Body.Bytes()}
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", vendorJSON)
-		_, _ = w.Write(answers[r.URL.RequestURI()])
+		_, _ = w.Write(responses[r.URL.RequestURI()])
 	}))
 	defer plain.Close()
 	b.Run("plain", func(b *testing.B) { run(b, method, plain.URL+"/3.0/"+path, token, body) })

@@ -130,7 +130,7 @@ func TestDeliveryFault_Pings(t *testing.T) {
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 	require.Equal(t, []string{"ping"}, r.types())
 	hook := c.addHook(hookText(t, r.URL, nil))
-	require.Len(t, r.types(), 1, "the ping was lost and passed for answered")
+	require.Len(t, r.types(), 1, "the ping was lost and counted as received")
 	c.do("PATCH", "hooks/"+hook, `{"enabled":true}`).empty(200)
 	require.Len(t, r.types(), 3)
 }

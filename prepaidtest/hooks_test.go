@@ -71,7 +71,7 @@ func (r *receiver) pool() *x509.CertPool {
 	return pool
 }
 
-func (r *receiver) answer(status int) {
+func (r *receiver) respond(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = status
@@ -235,7 +235,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	c.get(path).empty(204)
-	r.answer(503)
+	r.respond(503)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
 	for range 3 {
 		c.Adjust(account, "1")
@@ -258,7 +258,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	c.quiet()
 	require.Equal(t, "undeliverable_alert", r.types()[sent])
 	require.Len(t, c.get(path).list(), 4, "an alert is not stored")
-	r.answer(200)
+	r.respond(200)
 	dismiss(last["id"]).empty(204)
 	require.Equal(t, all[2]["id"], c.get("hooks/" + id).object()["last_undeliverable"])
 	c.Advance(time.Hour)
@@ -272,7 +272,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	require.Len(t, r.types(), sent+2, "and stop when all are dismissed")
 
 	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
-	r.answer(503)
+	r.respond(503)
 	c.Adjust(account, "1")
 	c.quiet()
 	c.get(path).empty(204)
@@ -282,12 +282,12 @@ func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	t.Parallel()
 	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Second, time.Minute}})
 	id := c.addHook(hookText(t, r.URL, nil))
-	r.answer(500)
+	r.respond(500)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
 	c.quiet()
 	c.Advance(time.Second)
 	c.quiet()
-	r.answer(200)
+	r.respond(200)
 	c.Advance(time.Minute)
 	c.quiet()
 	var attempts []int
@@ -298,7 +298,7 @@ func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3}, attempts)
 	c.get("hooks/" + id + "/undeliverable").empty(204)
 
-	r.answer(500)
+	r.respond(500)
 	c.Adjust(account, "1")
 	c.quiet()
 	c.get("hooks/" + id + "/undeliverable").empty(204)

@@ -59,7 +59,7 @@ func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 	t.Parallel()
 	r, c := startHooked(t, Options{})
 	c.addHook(hookText(t, r.URL, nil))
-	r.answer(http.StatusInternalServerError)
+	r.respond(http.StatusInternalServerError)
 	id := c.AddAccount(SeedAccount{Balance: "5.00"})
 	c.quiet()
 

@@ -49,7 +49,7 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	p.checkTransfers()
 	p.checkRequestIDs()
 	p.checkRedemptions()
-	t.Logf("%d history items, %d request ids answered, %d redemptions, %d answers lost, %d paid twice", p.items, len(p.answers), len(p.redemptions), p.lost, len(p.PaidTwice()))
+	t.Logf("%d history items, %d request ids with a response, %d redemptions, %d responses lost, %d paid twice", p.items, len(p.responses), len(p.redemptions), p.lost, len(p.PaidTwice()))
 	require.NotZero(t, p.lost)
 	require.NotEmpty(t, p.redemptions)
 	require.Greater(t, p.items, each)
@@ -61,7 +61,7 @@ type property struct {
 	accounts []string
 
 	mu             sync.Mutex
-	answers        map[string]string // body by request_id
+	responses      map[string]string // body by request_id
 	running        map[string]int    // requests by request_id
 	overlapped     map[string]bool   // request_ids with two concurrent requests
 	redemptions    []redeemed
@@ -71,7 +71,7 @@ type property struct {
 }
 
 func newProperty(c *caller) *property {
-	return &property{caller: c, answers: make(map[string]string), running: make(map[string]int), overlapped: make(map[string]bool)}
+	return &property{caller: c, responses: make(map[string]string), running: make(map[string]int), overlapped: make(map[string]bool)}
 }
 
 type redeemed struct{ account, id string }
@@ -142,10 +142,10 @@ func (p *property) keyed(operation, path, id, text string, random *rand.Rand) {
 	if got.status != http.StatusOK || strings.Contains(string(got.body), `"transaction_id":""`) {
 		return // not made, and not cached
 	}
-	if before, known := p.answers[id]; known && !p.overlapped[id] {
-		require.Equal(p.t, before, string(got.body), "another answer to the same request_id")
+	if before, known := p.responses[id]; known && !p.overlapped[id] {
+		require.Equal(p.t, before, string(got.body), "another response to the same request_id")
 	}
-	p.answers[id] = string(got.body)
+	p.responses[id] = string(got.body)
 }
 
 func (p *property) redemption(account, amount string) string {
@@ -256,8 +256,8 @@ func (p *property) checkRequestIDs() {
 		}
 	}
 	require.ElementsMatch(p.t, twice, p.PaidTwice())
-	for id, answer := range p.answers {
-		require.True(p.t, slices.ContainsFunc(made[id], func(transaction string) bool { return strings.Contains(answer, `"transaction_id":`+transaction+",") }))
+	for id, response := range p.responses {
+		require.True(p.t, slices.ContainsFunc(made[id], func(transaction string) bool { return strings.Contains(response, `"transaction_id":`+transaction+",") }))
 	}
 }
 

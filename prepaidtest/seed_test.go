@@ -306,17 +306,17 @@ func seedExample(t *testing.T) (text string, document map[string][]map[string]an
 }
 
 // sameMembers requires the response to have the written members; amounts are compared as such.
-func sameMembers(t *testing.T, written, answered map[string]any, but ...string) {
+func sameMembers(t *testing.T, written, received map[string]any, but ...string) {
 	t.Helper()
 	for name, want := range written {
 		if slices.Contains(but, name) {
 			continue
 		}
 		if name == "balance" || strings.HasSuffix(name, "amount") {
-			require.Equal(t, amountOf(t, want), amountOf(t, answered[name]), name)
+			require.Equal(t, amountOf(t, want), amountOf(t, received[name]), name)
 			continue
 		}
-		require.Equal(t, want, answered[name], name)
+		require.Equal(t, want, received[name], name)
 	}
 }
 
@@ -353,11 +353,11 @@ func TestLoad_Example(t *testing.T) {
 		statuses[got["status"]], sorts[got["account_type"]], sorts[got["product_type"]] = true, true, true
 		checkSeededHistory(t, c, id, written)
 		if tokens := objectsOf(written["wallet_tokens"]); len(tokens) > 0 {
-			answered := c.get("accounts/" + id + "/tokens").ok().list()
-			require.Len(t, answered, len(tokens))
+			received := c.get("accounts/" + id + "/tokens").ok().list()
+			require.Len(t, received, len(tokens))
 			for i, token := range tokens {
-				sameMembers(t, token, answered[i])
-				require.NotEmpty(t, answered[i]["token_requestor_id"])
+				sameMembers(t, token, received[i])
+				require.NotEmpty(t, received[i]["token_requestor_id"])
 			}
 		}
 	}
@@ -435,11 +435,11 @@ func checkSeededPolicies(t *testing.T, c *caller, companies []map[string]any) {
 			require.Equal(t, fmt.Sprintf("%04s", code), objectsOf(policy["categories"])[i]["merchant_category_code"])
 		}
 		for _, list := range []string{"merchants", "terminals"} {
-			answered := objectsOf(policy[list])
-			require.Len(t, answered, len(objectsOf(written[list])))
+			received := objectsOf(policy[list])
+			require.Len(t, received, len(objectsOf(written[list])))
 			for i, rule := range objectsOf(written[list]) {
-				sameMembers(t, rule, answered[i])
-				require.NotEmpty(t, answered[i]["id"])
+				sameMembers(t, rule, received[i])
+				require.NotEmpty(t, received[i]["id"])
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		map[string]any{"account_id": id})
 	c.post("simulation/transact", simulated).ok()
 	c.post("simulation/clear", simulated).ok()
-	r.answer(503)
+	r.respond(503)
 	c.Adjust(id, "1")
 	c.quiet()
 	text := c.text()
@@ -169,14 +169,14 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 		next := started(t, options)
 		var saved struct{ Transfers, Movements []any }
 		require.NoError(t, json.Unmarshal(document, &saved))
-		answers := len(saved.Transfers)
-		require.Len(t, saved.Movements, answers)
+		responses := len(saved.Transfers)
+		require.Len(t, saved.Movements, responses)
 		booked := 0
 		for _, item := range next.Transactions("to") {
 			require.Equal(t, "1.25", item.Amount)
 			booked++
 		}
-		require.Equal(t, answers, booked)
+		require.Equal(t, responses, booked)
 		require.NoError(t, next.Close())
 	}
 	close(stop)

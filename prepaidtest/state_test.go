@@ -127,7 +127,7 @@ func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 	c := start(t, options)
 	id := c.AddAccount(SeedAccount{})
 	hook := c.post("hooks", hookText(t, r.URL, nil)).object()["id"].(string)
-	r.answer(503)
+	r.respond(503)
 	c.Adjust(id, "1")
 	require.NoError(t, c.WaitIdle(t.Context()))
 
@@ -142,7 +142,7 @@ func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 	r.mu.Unlock()
 	missed := string(c.get("hooks/" + hook + "/undeliverable").ok().body)
 
-	r.answer(200)
+	r.respond(200)
 	c = c.restart(options)
 	require.Equal(t, missed, string(c.get("hooks/"+hook+"/undeliverable").ok().body))
 	c.Advance(10 * time.Minute)
@@ -268,7 +268,7 @@ func TestSave_Property(t *testing.T) {
 	for range 4 {
 		for range 60 {
 			if random.IntN(8) == 0 {
-				r.answer([]int{200, 503}[random.IntN(2)])
+				r.respond([]int{200, 503}[random.IntN(2)])
 			}
 			p.step(random)
 			p.extra(random)

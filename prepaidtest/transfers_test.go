@@ -166,7 +166,7 @@ func TestSpec_8_TheCachedAnswerIsTheSameBytesFor30Days(t *testing.T) {
 		require.Equal(t, 1, c.Movements("r"))
 		c.Advance(time.Second)
 		again := send(same)
-		require.NotEqual(t, first, again, "30 days are over: it counts from the first answer, not from the last use")
+		require.NotEqual(t, first, again, "30 days are over: it counts from the first response, not from the last use")
 		require.Equal(t, 2, c.Movements("r"))
 		require.Equal(t, again, send(same), "and a new 30 days begin")
 		require.NotEqual(t, again, send(map[string]any{"request_id": "R"}), "the id is case sensitive")

@@ -175,11 +175,11 @@ func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
 				got.ok()
 			}
 		}
-		answer := c.post(path, certified).ok().object()
+		response := c.post(path, certified).ok().object()
 		for _, member := range []string{"activation_data", "encrypted_pass_data", "ephemeral_public_key"} {
-			require.Equal(t, needs, answer[member] != nil, "%s %s", provider, member)
+			require.Equal(t, needs, response[member] != nil, "%s %s", provider, member)
 		}
-		require.Equal(t, !needs, answer["issuer_initiated_digitization_data"] != nil, provider)
+		require.Equal(t, !needs, response["issuer_initiated_digitization_data"] != nil, provider)
 		for _, length := range []int{47, 49} {
 			c.post(path, body(t, certified, map[string]any{"token_unique_reference": strings.Repeat("R", length)})).ok()
 		}
