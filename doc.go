@@ -73,7 +73,7 @@
 // [Config].Propagate lets a context change a request.
 package prepaid
 
-//go:generate go run ./internal/wiregen -w
+//go:generate go -C tools run ./wiregen -w
 
 // Types that arrive in lists or in large numbers are read on the fast path, and payments are written without reflection. wiregen generates
 // wire_gen.go from the tags of these types and of the structs in them. A type that needs more than its tags has

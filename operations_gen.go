@@ -1,4 +1,4 @@
-// Code generated from operations.txt by internal/wiregen. DO NOT EDIT.
+// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.
 
 package prepaid
 

@@ -1,4 +1,4 @@
-// Code generated from struct tags by internal/wiregen. DO NOT EDIT.
+// Code generated from struct tags by tools/wiregen. DO NOT EDIT.
 
 package prepaid
 

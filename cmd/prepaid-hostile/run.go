@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+	"github.com/cardprograms/prepaid/hostile"
 )
 
 // Exit statuses.

@@ -15,9 +15,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/hostile"
 	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/journal/journalfile"
-	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
 // TestMain is also the worker: a command that pays by journal.

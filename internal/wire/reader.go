@@ -8,7 +8,7 @@
 // every test can run on the library alone. Bodies that a [Writer] writes must equal those of the library too.
 //
 // A reading function takes the destination and the Reader, in this order. So does the method expression of a type that
-// reads itself. The reading functions of structs are generated from the struct tags (internal/wiregen).
+// reads itself. The reading functions of structs are generated from the struct tags (tools/wiregen).
 //
 // The package knows no type of the service. A type with its own JSON form reads itself with [Reader.Null],
 // [Reader.PlainText], [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].

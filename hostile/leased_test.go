@@ -1,0 +1,325 @@
+package hostile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/hostile"
+)
+
+// table is a database of payments for the leased worker: rows that are claimed for the time of a lease. It keeps running
+// when workers are killed.
+type table struct {
+	mu   sync.Mutex
+	rows []record
+}
+
+// record is a row. Times are those of the table.
+type record struct {
+	N          int           `json:"n"`
+	State      hostile.State `json:"state"` // empty until known, sending while claimed
+	Lease      int           `json:"lease"`
+	LastSent   time.Time     `json:"last_sent"`
+	Due        time.Time     `json:"due"`
+	sendsUntil time.Time
+}
+
+const sending hostile.State = "sending"
+
+// newTable has a row for each payment that is not rolled back.
+func newTable(t *testing.T) (*table, string) {
+	t.Helper()
+	store := new(table)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /claim", func(w http.ResponseWriter, q *http.Request) {
+		var in struct{ Call, Lease time.Duration }
+		_ = json.NewDecoder(q.Body).Decode(&in)
+		row, status := store.claim(in.Call, in.Lease)
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(row)
+	})
+	mux.HandleFunc("POST /settle", func(w http.ResponseWriter, q *http.Request) {
+		var in record
+		_ = json.NewDecoder(q.Body).Decode(&in)
+		w.WriteHeader(store.settle(in))
+	})
+	mux.HandleFunc("POST /rows", func(w http.ResponseWriter, _ *http.Request) {
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		_ = json.NewEncoder(w).Encode(store.rows)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return store, "LEASED_TABLE=" + server.URL
+}
+
+// order is Prepare.
+func (s *table) order(_ context.Context, job hostile.Job) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, p := range job.Payments {
+		if !p.Rollback {
+			s.rows = append(s.rows, record{N: n})
+		}
+	}
+	return nil
+}
+
+func (s *table) claim(call, lease time.Duration) (record, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, open := time.Now(), false
+	for i := range s.rows {
+		row := &s.rows[i]
+		if row.State == hostile.StatePaid || row.State == hostile.StateRejected {
+			continue
+		}
+		open = true
+		if now.Before(row.Due) {
+			continue
+		}
+		if row.State == sending { // its holder is gone or frozen, and may have sent it until then
+			row.LastSent = row.sendsUntil
+		}
+		row.State, row.Lease, row.Due, row.sendsUntil = sending, row.Lease+1, now.Add(lease), now.Add(call)
+		return *row, http.StatusOK
+	}
+	if open {
+		return record{}, http.StatusAccepted
+	}
+	return record{}, http.StatusGone
+}
+
+func (s *table) settle(in record) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.rows {
+		if row := &s.rows[i]; row.N == in.N && row.Lease == in.Lease {
+			row.State, row.LastSent, row.Due = in.State, in.LastSent, in.Due
+			return http.StatusOK
+		}
+	}
+	return http.StatusConflict
+}
+
+// mutation is a bug of a worker.
+type mutation string
+
+const (
+	correct       mutation = ""
+	naiveLease    mutation = "naive-lease"    // lease shorter than a call, and no wait before the next attempt
+	newID         mutation = "new-id"         // for each try
+	atOnce        mutation = "at-once"        // after an unknown outcome
+	trustsRefusal mutation = "trusts-refusal" // after an unknown outcome
+	paidEarly     mutation = "paid-early"     // is written before it is sent
+	ignoresResult mutation = "ignores-result" // of the service
+	neverSettles  mutation = "never-settles"  // the outcome
+	onlyTime      mutation = "only-time"      // decides when it repeats
+	halfWait      mutation = "half-wait"      // only-time with half of the required time
+	noLinger      mutation = "no-linger"      // only-time with connections that the kernel still serves
+)
+
+// payer is a process of the leased worker.
+type payer struct {
+	is     mutation
+	job    hostile.Job
+	config prepaid.Config
+	client *prepaid.Client
+	table  string
+	call   time.Duration // limit of one call
+	lease  time.Duration
+}
+
+// leased claims rows for the time of a lease and pays them.
+func leased(ctx context.Context, job hostile.Job) error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	config.Retry.MaxAttempts = 1
+	is := mutation(os.Getenv("LEASED_MUTATION"))
+	if is == noLinger {
+		config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			connection, err := new(net.Dialer).DialContext(ctx, network, address)
+			return struct{ net.Conn }{connection}, err // hides SetLinger from the client
+		}}
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	now := time.Now()
+	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
+	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
+	if p.is == naiveLease {
+		p.lease = 100 * time.Millisecond
+	}
+	problems := make([]error, 8)
+	var wait sync.WaitGroup
+	for i := range problems {
+		wait.Go(func() {
+			for more := true; more; {
+				more, problems[i] = p.next(ctx)
+			}
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	return p.summarize(ctx)
+}
+
+// next claims a row and pays it; false if no row is left, or its outcome cannot be written.
+func (p *payer) next(ctx context.Context) (bool, error) {
+	claimed := time.Now()
+	var row record
+	status, err := p.ask(ctx, "claim", map[string]time.Duration{"Call": p.call, "Lease": p.lease}, &row)
+	switch {
+	case err != nil || status == http.StatusGone:
+		return false, err
+	case status == http.StatusAccepted:
+		time.Sleep(5 * time.Millisecond)
+		return true, nil
+	}
+	call, cancel := context.WithDeadline(ctx, claimed.Add(p.call))
+	defer cancel()
+	switch p.is {
+	case naiveLease:
+		p.judge(&row, p.pay(ctx, p.client, row))
+	case paidEarly:
+		row.State = hostile.StatePaid
+		_, err = p.ask(ctx, "settle", row, nil)
+		_ = p.pay(call, p.client, row)
+		return err == nil, err
+	case neverSettles:
+		_ = p.pay(call, p.client, record{N: row.N})
+		row.Due = time.Time{}
+	default:
+		p.judge(&row, p.pay(call, p.sender(), row))
+	}
+	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another worker has it
+	return err == nil, err
+}
+
+// sender is the client or, for a forgetful worker, a new client for each call.
+func (p *payer) sender() *prepaid.Client {
+	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
+		return p.client
+	}
+	config := p.config
+	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond
+		config.TokenSource = tokensOf{p.client}.Token
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return p.client
+	}
+	return client
+}
+
+type tokensOf struct{ client *prepaid.Client }
+
+// Token returns the token of another client.
+func (t tokensOf) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
+	return t.client.Token(ctx)
+}
+
+// waitsItself reports whether the client does not know earlier requests.
+func (p *payer) waitsItself() bool { return p.is == onlyTime || p.is == halfWait || p.is == noLinger }
+
+func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) error {
+	payment := p.job.Payments[row.N]
+	if p.is == newID {
+		payment.RequestID = prepaid.NewRequestID()
+	}
+	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
+		row.LastSent = time.Time{}
+	}
+	switch params := payment.Params().(type) {
+	case prepaid.TransferParams:
+		params.LastSent = row.LastSent
+		_, err := client.Accounts.Transfer(ctx, payment.SourceAccountID, params)
+		return err
+	case prepaid.DirectEntryOutParams:
+		params.LastSent = row.LastSent
+		_, err := client.Accounts.DirectEntryOut(ctx, payment.SourceAccountID, params)
+		return err
+	}
+	return errors.New("no operation")
+}
+
+// judge decides the state of a row.
+func (p *payer) judge(row *record, err error) {
+	row.State, row.Due = "", time.Now().Add(20*time.Millisecond)
+	call, _ := errors.AsType[*prepaid.CallError](err)
+	switch prepaid.OutcomeOf(err) {
+	case prepaid.OutcomeApplied:
+		row.State = hostile.StatePaid
+	case prepaid.OutcomeRejected:
+		row.State = hostile.StateRejected
+		if p.is == ignoresResult {
+			row.State = hostile.StatePaid
+		}
+	case prepaid.OutcomeUnknown:
+		if call != nil && !call.LastSent.IsZero() {
+			row.LastSent = call.LastSent
+		}
+		if call != nil && call.NotBefore.After(row.Due) && p.is != atOnce {
+			row.Due = call.NotBefore
+		}
+		if wait := p.config.AttemptTimeout + p.config.Retry.InFlightWait; p.is == halfWait {
+			row.Due = row.LastSent.Add(wait / 2)
+		} else if p.waitsItself() {
+			row.Due = row.LastSent.Add(wait)
+		}
+	case prepaid.OutcomeNotProcessed:
+	}
+}
+
+func (p *payer) summarize(ctx context.Context) error {
+	var rows []record
+	if _, err := p.ask(ctx, "rows", nil, &rows); err != nil {
+		return err
+	}
+	claims := make([]hostile.Claim, len(rows))
+	for i, row := range rows {
+		claims[i] = hostile.Claim{RequestID: p.job.Payments[row.N].RequestID, State: row.State}
+	}
+	return p.job.Summarize(claims)
+}
+
+// ask calls the table.
+func (p *payer) ask(ctx context.Context, what string, in, out any) (int, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.table+"/"+what, bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, fmt.Errorf("table: %w", err)
+	}
+	defer response.Body.Close()
+	if out != nil {
+		err = json.NewDecoder(response.Body).Decode(out)
+	}
+	return response.StatusCode, err
+}

@@ -1,0 +1,195 @@
+package main
+
+// mutants returns the changes. One by one, they remove the pauses before a repeat and the proofs that resolve an unknown outcome,
+// change the contract of operations, and weaken the rules by which books match the service.
+func mutants() []mutant {
+	return []mutant{
+		{
+			name: "the client does not wait", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "if !c.next.notBefore.IsZero() {", new: "if false {",
+		},
+		{
+			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOneRead",
+			old: "	if !ok {\n", new: "	if !ok && false {\n",
+		},
+		{
+			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			old: "refusal.rule != nil && refusal.admitted.Before(notBefore)", new: "false",
+		},
+		{
+			name: "the wait excludes the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
+		},
+		{
+			name: "an attempt that outlasts its timeout counts from its start", file: "attempt.go", pkg: "./internal/tests/faults",
+			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
+		},
+		{
+			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalOfABuiltError",
+			old: " || sent.Before(notBefore)", new: "",
+		},
+		{
+			name: "any code settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
+			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
+		},
+		{
+			name: "a refusal counts by the rule of the client that got it", file: "retry.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
+			old: "notBefore := r.anyNotBefore(lastSent)", new: "notBefore := r.notBefore(lastSent)",
+		},
+		{
+			name: "the wait is the caller's own, whoever sent the payment", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
+			old: "return s.client.repeats.anyNotBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
+		},
+		{
+			name: "what another process sent is not known", file: "internal/idlock/idlock.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
+			old: "if !other && p.NotBefore.After(t.NotBefore) {", new: "if false {",
+		},
+		{
+			name: "what another process sent counts only if this call is sent", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestNothingSentAfterARestart",
+			old: "	r.notBefore = c.repeats.anyNotBefore(r.lastSent)\n", new: "",
+		},
+		{
+			name: "what was sent too long ago is sent again", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentOfAnotherClock",
+			old: "!r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead", new: "false",
+		},
+		{
+			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
+			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
+		},
+		{
+			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal/journalfile", test: "TestPaymentOfAnotherStore",
+			old: "!sent.IsZero()", new: "false",
+		},
+		{
+			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
+			old: "of == plainSegment(segment)", new: "of == segment",
+		},
+		{
+			name: "the journal does not wait", file: "journal/journalfile/pay.go", pkg: "./journal/journalfile", test: "TestRepeatNeverOvertakesTheFirst",
+			old: "err = e.Await(ctx, sender)", new: "err = nil",
+		},
+		{
+			name: "the journal does not count from its lock", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile",
+			test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
+			old:  "return e.Died(now, e.Rest), true", new: "return e.Died(e.Changed, e.Rest), true",
+		},
+		{
+			name: "a wait begins again with each opening", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile", test: "TestAnOftenRestartedProgramCompletesItsList",
+			old: "(e.NotBefore.IsZero() || e.LastSent.IsZero())", new: "true",
+		},
+		{
+			name: "until when a dead process can have sent is not recorded", file: "journal/journalfile/journal.go", pkg: "./journal/storetest", test: "TestJournal",
+			old: ", j.bound())", new: ")",
+		},
+		{
+			name: "a refusal ends what an earlier run left unknown", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
+			old: "EventRefused: StateUnknown", new: "EventRefused: StateRejected",
+		},
+		{
+			name: "what a dead process was sending begins as if nothing had been sent", file: "journal/machine.go", pkg: "./journal",
+			test: "TestNoSequenceForgetsMoneyThatMayHaveMoved", old: "StateIntended: {\n		EventBegin: StateUnknown",
+			new: "StateIntended: {\n		EventBegin: StateIntended",
+		},
+		{
+			name: "a payment that may have moved is withdrawn", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
+			old: "EventNotMoved: StateRejected,\n	},\n	StateRejected:", new: "EventNotMoved: StateRejected, EventWithdraw: StateWithdrawn,\n	},\n	StateRejected:",
+		},
+		{
+			name: "the client does not know of the earlier run", file: "journal/run.go", pkg: "./journal", test: "TestRunAfterTheHolderDied",
+			old: "p.LastSent = later(p.LastSent, r.LastSent)\n		return sender.Transfer", new: "return sender.Transfer",
+		},
+		{
+			name: "opened params are not compared with the digests", file: "journal/seal.go", pkg: "./journal", test: "TestSealedParamsCannotBeMoved",
+			old: "|| e.Match(again) != nil {", new: "|| false && e.Match(again) != nil {",
+		},
+		{
+			name: "a request leaves after its deadline", file: "call.go", pkg: "./internal/tests/faults", test: "TestNothingLeavesAfterTheDeadline",
+			old: "time.Until(deadline) <= 0", new: "deadline.IsZero()",
+		},
+		{
+			name: "disburse leaves the wait to the journal", file: "examples/apps/disburse/pay.go", module: "examples/apps", pkg: "./disburse",
+			test: "TestInterruptedWhileDoubtRests", old: "if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {", new: "if !sleep(ctx, 0) {",
+		},
+		{
+			name: "disburse starts in the rate window of the previous run", file: "examples/apps/disburse/disburse.go", module: "examples/apps", pkg: "./disburse",
+			test: "TestRestsAfterARunBefore", old: "wait := d.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
+		},
+		{
+			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/exchange.go", module: "tests", pkg: "./kernel", root: true,
+			test: "TestNothingLeavesAfterAKill", old: "_ = conn.SetLinger(0)", new: "_ = conn.SetLinger(-1)",
+		},
+		{
+			name: "the kernel sends for a process that is stopped", file: "internal/exchange/exchange.go", module: "tests", pkg: "./kernel", root: true,
+			test: "TestNothingLeavesAStoppedProcess", old: "limitRetransmission(descriptor, min(after, 24*time.Hour))", new: "_ = after",
+		},
+		{
+			name: "a repeat waits for the time alone", file: "attempt.go", module: "tests", pkg: "./kernel", root: true, test: "TestFrozenService",
+			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.notBefore)", new: "a.err = pause.For(ctx, time.Until(c.next.notBefore))",
+		},
+		{
+			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
+			test: "TestAbandonedRequestIsReset", old: "	x.Abort()\n	failure :=", new: "	failure :=",
+		},
+		{
+			name: "payments share a connection", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestConnectionsAreNotShared",
+			old: "transport = s.alone", new: "transport = s.kept",
+		},
+		{
+			name: "under Wrappable a call that is not repeated uses a kept connection", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults",
+			test: "TestUnrepeatedCallsOpenTheirOwnConnection", old: "case req.Close:", new: "case false:",
+		},
+		{
+			name: "under Wrappable all others have their own", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults",
+			test: "TestUnrepeatedCallsOpenTheirOwnConnection", old: "case req.Close:", new: "case !req.Close:",
+		},
+		{
+			name: "payments that dial together share a connection", file: "internal/exchange/sender.go", pkg: "./internal/exchange",
+			test: "TestConnectionsAreNotShared", old: "return single{t}", new: "return t",
+		},
+		{
+			name: "a row with several candidates is matched", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: "len(g.rows) == 1 && len(g.items) == 1 {", new: "len(g.rows) == len(g.items) {",
+		},
+		{
+			name: "a row whose ID is not in the history takes an equal item", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: `row.id == "" && row.expected`, new: "row.expected",
+		},
+		{
+			name: "an item of a row that expects no movement is its match", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: `row.id == "" && row.expected != ExpectedNotPaid`, new: `row.id == ""`,
+		},
+		{
+			name: "a row is missing before its history is complete", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestNights",
+			old: "return high > c.completeTo", new: "return high < unbounded",
+		},
+		{
+			name: "an equal item is matched before others can be seen", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
+			old: "!g.divided && !g.recent &&", new: "!g.divided &&",
+		},
+		{
+			name: "the next run does not read late items", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
+			old: "since.Add(-w.Overlap).UnixMicro()", new: "w.now.UnixMicro()",
+		},
+		{
+			name: "the rows of a history that broke off are compared", file: "reconcile/run.go", pkg: "./reconcile", test: "TestHistoryBreaksOff",
+			old: "case one.err != nil:\n\t\t\terr = w.failed(one, rows)", new: "case one.err != nil:\n\t\t\t_ = w.failed(one, rows)\n\t\t\tone.sorted, _ = one.items.sorted()\n\t\t\terr = w.compare(ctx, id, rows, one.sorted)",
+		},
+		{
+			name: "a change of an account has another safety class", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "/accounts/{id}\"},\n\t\tclass:     classNever", new: "/accounts/{id}\"},\n\t\tclass:     classRepeated",
+		},
+		{
+			name: "a redemption has another lane", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: ratelimit.Money",
+			new: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: ratelimit.Call",
+		},
+		{
+			name: "a creation has another success", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "inputStatus: true, success: []int{201}", new: "inputStatus: true, success: []int{200}",
+		},
+		{
+			name: "a transfer has another body", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "class:     classKeyed, kind: responseJSON, modelsFailure: true,", new: "class:     classKeyed, kind: responseJSON,",
+		},
+	}
+}

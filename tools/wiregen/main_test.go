@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const golden = `// Code generated from struct tags by tools/wiregen. DO NOT EDIT.
+
+package small
+
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/internal/wire"
+)
+
+func (v *Thing) readWire(r *wire.Reader) {
+	v.startUnset()
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "id":
+			wire.Text((*string)(&v.ID), r)
+		case "note":
+			wire.Text(&v.Note, r)
+		case "count":
+			wire.Integer(&v.Count, r)
+		case "at":
+			wire.Time(&v.At, r)
+		case "raw":
+			wire.Raw(&v.Raw, r)
+		case "amount":
+			v.Amount.readWire(r)
+		case "sure":
+			wire.Optional(&v.Sure, r, wire.Bool)
+		case "owner":
+			wire.Optional(&v.Owner, r, (*Owner).readWire)
+		case "main":
+			wire.Struct(&v.Main, r, (*Owner).readWire)
+		case "all":
+			wire.List(&v.All, r, (*Owner).readWire)
+		case "counts":
+			wire.List(&v.Counts, r, wire.Integer)
+		}
+	}
+}
+
+func (v *Owner) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "name":
+			wire.Text(&v.Name, r)
+		}
+	}
+}
+
+func (v Params) writeWire(w *wire.Writer) {
+	w.Text(` + "`{\"id\":`" + `, string(v.ID))
+	w.Integer(` + "`,\"count\":`" + `, int64(v.Count))
+	w.Body = append(w.Body, ` + "`,\"amount\":`" + `...)
+	v.Amount.writeWire(w)
+	w.Body = append(w.Body, ` + "`,\"owner\":`" + `...)
+	v.Owner.writeWire(w)
+	if v.Note != "" {
+		w.Text(` + "`,\"note\":`" + `, v.Note)
+	}
+	w.Body = append(w.Body, '}')
+}
+
+func (v Owner) writeWire(w *wire.Writer) {
+	w.Text(` + "`{\"name\":`" + `, v.Name)
+	w.Body = append(w.Body, '}')
+}
+`
+
+const source = `package small
+
+import "time"
+
+var (
+	_ = []wireReadable{(*Thing)(nil)}
+	_ = []wireWritable{Params{}}
+)
+
+type ID string
+type Count int64
+type Amount struct{ digits string }
+
+func (a *Amount) readWire(r *wire.Reader) {}
+func (a Amount) writeWire(w *wire.Writer) {}
+func (t *Thing) startUnset()              {}
+func (s *ThingsService) ListPage()        {}
+
+type Thing struct {
+	ID     ID             ` + "`json:\"id\"`" + `
+	Note   string         ` + "`json:\"note,omitzero\"`" + `
+	Count  Count          ` + "`json:\"count\"`" + `
+	At     time.Time      ` + "`json:\"at\"`" + `
+	Raw    jsontext.Value ` + "`json:\"raw\"`" + `
+	Amount Amount         ` + "`json:\"amount\"`" + `
+	Sure   *bool          ` + "`json:\"sure\"`" + `
+	Owner  *Owner         ` + "`json:\"owner\"`" + `
+	Main   Owner          ` + "`json:\"main\"`" + `
+	All    []Owner        ` + "`json:\"all\"`" + `
+	Counts []Count        ` + "`json:\"counts\"`" + `
+	Local  string         ` + "`json:\"-\"`" + `
+	kept   string
+}
+
+type Owner struct {
+	Name string ` + "`json:\"name\"`" + `
+}
+
+type Params struct {
+	ID     ID     ` + "`json:\"id\"`" + `
+	Count  Count  ` + "`json:\"count\"`" + `
+	Amount Amount ` + "`json:\"amount\"`" + `
+	Owner  Owner  ` + "`json:\"owner\"`" + `
+	Note   string ` + "`json:\"note,omitzero\"`" + `
+}
+`
+
+func generateFrom(t *testing.T, source string) (string, error) {
+	t.Helper()
+	directory := t.TempDir()
+	for name, content := range map[string]string{
+		"small.go": source, output: "package small; not Go", // not read
+		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\n",
+		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
+		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
+		"internal/operations/operations_gen.go": "stale",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
+	}
+	var out bytes.Buffer
+	if err := run(directory, true, nil); err != nil {
+		return "", err
+	}
+	require.NoError(t, run(directory, false, &out))
+	require.Empty(t, out.String())
+	var all strings.Builder
+	for _, name := range []string{
+		output, "operations_gen.go", "internal/operations/operations_gen.go", "docs/operations.md", ".github/ISSUE_TEMPLATE/problem.yml",
+	} {
+		written, err := os.ReadFile(filepath.Join(directory, name))
+		require.NoError(t, err)
+		all.Write(written)
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), append(written, '\n', '\n'), 0o600))
+		if filepath.Ext(name) == ".go" {
+			out.Reset()
+			require.Error(t, run(directory, false, &out))
+			require.Equal(t, "stale: "+name+"\n", out.String())
+			require.NoError(t, os.WriteFile(filepath.Join(directory, name), written, 0o600))
+		}
+	}
+	return all.String(), nil
+}
+
+const goldenOperations = `// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.
+
+package prepaid
+
+import "github.com/cardprograms/prepaid/ratelimit"
+
+var (
+	opThingsList = operation{
+		Operation: Operation{"Things.List", "GET", "/things/{id}"},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, bodyAfter204: true, failedOn500: true, success: []int{200, 204},
+	}
+)
+
+// allOperations are those of the reference.
+func allOperations() []*operation {
+	return []*operation{
+		&opThingsList,
+	}
+}
+// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.
+
+package operations
+
+// All returns the operations in the order of the reference.
+func All() []Operation {
+	return []Operation{
+		{"GET", "/things/{id}", "Things.List", "200,204", "json", "read", "call", "204=body,500=final", "4.1"},
+	}
+}
+# Page
+
+<!-- operations of 4.1 -->
+| Request | Go | Safety | |
+|---|---|---|---|
+| ` + "`GET /things/{id}` | `client.Things.List`, `client.Things.ListPage` | read | `Note`" + `. |
+<!-- end -->
+
+More.
+options:
+        # operations
+        - Things.List
+        # end
+        - another
+`
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	got, err := generateFrom(t, source)
+	require.NoError(t, err)
+	require.Equal(t, golden+goldenOperations, got)
+}
+
+// The generator refuses unclear fields and reports their names.
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	const read = "package small\nvar _ = []wireReadable{(*Thing)(nil)}\n"
+	field := func(declaration string) string {
+		return read + "type Thing struct {\nID " + declaration + "\n}\n"
+	}
+	const tag = " `json:\"id\"`"
+	for source, want := range map[string]string{
+		"package small\n":            "no list of types",
+		read:                         "Thing is not a struct of this package",
+		read + "type Thing string\n": "Thing is not a struct of this package",
+		read + "type Thing struct{}\nfunc (t *Thing) readWire() {}\n": "Thing has its own readWire",
+		read + "type Thing struct{ time.Time }\n":                     "embedded",
+		read + "type Thing struct{ A, B string }\n":                   "shares its type",
+		field("string"):                            "Thing.ID: unknown tag",
+		field("string `json:\"id,string\"`"):       "Thing.ID: unknown tag",
+		field("float64" + tag):                     "Thing.ID: no rule for the type float64",
+		field("map[string]string" + tag):           "Thing.ID: no rule for the type map[string]string",
+		field("**string" + tag):                    "Thing.ID: no rule for the type *string",
+		field("[2]string" + tag):                   "Thing.ID: no rule for an array",
+		field("url.URL" + tag):                     "Thing.ID: no rule for the type url.URL",
+		field("[]Word"+tag) + "type Word string\n": "Thing.ID: no rule for a list of, or a pointer to, Word",
+		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                               "Thing.ID: Word has its own form in JSON, and no readWire",
+		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n":               "Thing.ID: no rule for writing it",
+		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID string `json:\"id,omitzero\"` }\n": "Thing.ID: no rule for writing it",
+		"package small\nfunc": "expected",
+	} {
+		_, err := generateFrom(t, source)
+		require.ErrorContains(t, err, want, source)
+	}
+}
+
+// An unknown form of a line in the table, or of a page, is an error.
+func TestRefusesOperations(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
+	}
+	for line, want := range map[string]string{
+		"GET /things Things.List 200 json read call -":       "too few columns",
+		"GET /things Things.List 200 JSON read call - 4.1":   `Things.List has "body JSON"`,
+		"GET /things Things.List 200 json read calls - 4.1":  `Things.List has "lane calls"`,
+		"GET /things Things.List 200 json read call 500 4.1": `Things.List has "500"`,
+		"GET /things Things.List 200; json read call - 4.1":  "operations_gen.go: ",
+		"GET /things Things.List 200 json read call - 4.1":   "no such file",
+	} {
+		write("operations.txt", line)
+		_, err := operationFiles(directory, nil)
+		require.ErrorContains(t, err, want, line)
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "docs"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(directory, ".github", "ISSUE_TEMPLATE"), 0o755))
+	write("operations.txt", "GET /things Things.List 200 json read call - 4.1")
+	write(filepath.Join("docs", "operations.md"), "")
+	write(filepath.Join(".github", "ISSUE_TEMPLATE", "problem.yml"), "")
+	_, err := operationFiles(directory, nil)
+	require.ErrorContains(t, err, "with an end")
+}
+
+// The generated files in the repository are current.
+func TestRepositoryIsFresh(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, run("../..", false, &out), out.String())
+}
