@@ -74,7 +74,7 @@ func TestLink(t *testing.T) {
 	l.Heal()
 	require.Equal(t, "cut", <-lines)
 
-	l.Lose(ToService)
+	l.Lose(netns.ToService)
 	before := payloads()
 	send("lost")
 	require.Eventually(t, func() bool { return payloads() >= before+2 }, 5*time.Second, 10*time.Millisecond, "sent, and sent again")
@@ -82,7 +82,7 @@ func TestLink(t *testing.T) {
 	l.Heal()
 	require.Equal(t, "lost", <-lines)
 
-	l.Lose(ToClient)
+	l.Lose(netns.ToClient)
 	before = payloads()
 	send("not acknowledged")
 	require.Equal(t, "not acknowledged", <-lines)
