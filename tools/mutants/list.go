@@ -61,7 +61,7 @@ func mutants() []mutant {
 			old: "!sent.IsZero()", new: "false",
 		},
 		{
-			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
+			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},
 		{

@@ -1,0 +1,147 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// hookSecret is a 256-bit key.
+const hookSecret = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+// hookStage is a stage with a receiver of webhooks.
+type hookStage struct {
+	*stage
+	receiver *httptest.Server
+
+	mu     sync.Mutex
+	status int // of the receiver's responses
+	users  map[string]int
+}
+
+func newHookStage(t *testing.T, options prepaidtest.Options) *hookStage {
+	t.Helper()
+	s := &hookStage{status: http.StatusOK, users: map[string]int{}}
+	s.receiver = httptest.NewUnstartedServer(http.HandlerFunc(s.receive))
+	s.receiver.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // connections that are cut
+	s.receiver.StartTLS()
+	t.Cleanup(s.receiver.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.receiver.Certificate())
+	options.WebhookRoots = roots
+	s.stage = newStage(t, options)
+	return s
+}
+
+func (s *hookStage) receive(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name, password, ok := r.BasicAuth(); ok {
+		s.users[name+":"+password]++
+	}
+	w.WriteHeader(s.status)
+}
+
+// response sets the status of the receiver from now on.
+func (s *hookStage) response(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = status
+}
+
+// quiet waits until no message is under way.
+func (s *hookStage) quiet() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(s.t, s.WaitIdle(ctx))
+}
+
+// hook has all seven fields.
+func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
+	return prepaid.CreateHookParams{
+		URI: s.receiver.URL + "/hook", Scope: []prepaid.CompanyID{company}, FilterSpec: prepaid.FilterAll, Enabled: enabled,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(hookSecret),
+	}
+}
+
+// User information in a hook's address reaches the service and the receiver, but no printed text.
+func TestE2EHookAddressWithUser(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := newHookStage(t, prepaidtest.Options{})
+	config := s.Config()
+	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	params := s.hook(true)
+	params.URI = strings.Replace(params.URI, "https://", "https://ann:hunter2@", 1)
+	made, err := client.Hooks.Create(t.Context(), params)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.users["ann:hunter2"], "the ping")
+	hook, err := client.Hooks.Get(t.Context(), made)
+	require.NoError(t, err)
+	require.Equal(t, params.URI, hook.URI)
+
+	s.response(http.StatusInternalServerError)
+	refusal := client.Hooks.Update(t.Context(), made, prepaid.UpdateHookParams{URI: params.URI + "/2"})
+	require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
+	params.HMACKeyID = ";"
+	_, invalid := client.Hooks.Create(t.Context(), params)
+	require.Error(t, invalid)
+	require.NoError(t, client.Close()) // waits for goroutines that still write to the log
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("hook", "hook", hook, "params", params)
+	fmt.Fprintf(&log, "%v %+v %#v %v %v %v %+v", hook, *hook, params, refusal, invalid, s.Deliveries(), s.Requests())
+	require.NotContains(t, log.String(), "hunter2")
+	require.Contains(t, log.String(), "https://[REDACTED]@127.0.0.1")
+}
+
+// register makes a hook and returns its id.
+func (s *hookStage) register(enabled bool) prepaid.HookID {
+	s.t.Helper()
+	created, err := s.client.Hooks.Create(s.t.Context(), s.hook(enabled))
+	require.NoError(s.t, err)
+	return created
+}
+
+// undelivered makes a hook with n messages that could not be delivered, and returns their ids, oldest first.
+func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.MessageID) {
+	s.t.Helper()
+	hook, id := s.register(true), s.seed("0")
+	s.quiet()
+	s.response(http.StatusServiceUnavailable)
+	for range n {
+		s.Adjust(id, "1.00")
+	}
+	s.quiet()
+	s.response(http.StatusOK)
+	for message, err := range s.client.Hooks.Undeliverable(s.t.Context(), hook, prepaid.Paging{}) {
+		require.NoError(s.t, err)
+		messages = append(messages, message.ID)
+	}
+	require.Len(s.t, messages, n)
+	return hook, messages
+}
+
+// The 401 for a scope without access looks like that for a bad token: it causes only one renewal.
+func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
+	t.Parallel()
+	s := newHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{}})
+	_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
+	refused(t, err, 401, string(prepaid.CodeUnauthorized))
+	require.Equal(t, []int{401, 401}, s.statuses("POST /hooks"))
+	require.Len(t, s.statuses(tokenOperation), 2)
+}

@@ -1,0 +1,143 @@
+package contract
+
+import (
+	"cmp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// stage is an emulator and a client of it, for one test.
+type stage struct {
+	*prepaidtest.Server
+	t      *testing.T
+	client *prepaid.Client
+}
+
+// newStage starts an emulator whose reports and clearings take no time, and a client.
+func newStage(t *testing.T, options prepaidtest.Options) *stage {
+	t.Helper()
+	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
+	server := prepaidtest.NewServer(t, options)
+	client := harness.NewClient(t, server.Config())
+	return &stage{Server: server, t: t, client: client}
+}
+
+// seed adds an active account with a balance.
+func (s *stage) seed(balance string) prepaid.AccountID {
+	s.t.Helper()
+	return s.AddAccount(prepaidtest.SeedAccount{Balance: balance})
+}
+
+// holds checks the balance of an account in the emulator.
+func (s *stage) holds(id prepaid.AccountID, balance string) {
+	s.t.Helper()
+	require.Equal(s.t, balance, s.Balance(id))
+}
+
+// last is the newest item of an account's history in the emulator.
+func (s *stage) last(id prepaid.AccountID) prepaidtest.Transaction {
+	s.t.Helper()
+	history := s.Transactions(id)
+	require.NotEmpty(s.t, history)
+	return history[len(history)-1]
+}
+
+// statuses returns the emulator's statuses for an operation, oldest first.
+func (s *stage) statuses(operation string) []int {
+	statuses := []int{}
+	for _, r := range s.Requests() {
+		if r.Method+" "+r.Template == operation {
+			statuses = append(statuses, r.Status)
+		}
+	}
+	return statuses
+}
+
+// sent is the body of the newest request of an operation.
+func (s *stage) sent(operation string) string {
+	s.t.Helper()
+	requests := s.Requests()
+	for i := len(requests) - 1; i >= 0; i-- {
+		if requests[i].Method+" "+requests[i].Template == operation {
+			return requests[i].Body
+		}
+	}
+	require.Fail(s.t, "never sent", operation)
+	return ""
+}
+
+// refused checks a refusal of the service: its status, code and outcome, and that the outer error is a
+// CallError.
+func refused(t *testing.T, err error, status int, code string) *prepaid.APIError {
+	t.Helper()
+	return failed(t, err, prepaid.OutcomeRejected, status, code)
+}
+
+// failed checks an error response with any outcome.
+func failed(t *testing.T, err error, outcome prepaid.Outcome, status int, code string) *prepaid.APIError {
+	t.Helper()
+	call := harness.As[*prepaid.CallError](t, err)
+	require.NotEmpty(t, call.Operation)
+	require.Equal(t, outcome, prepaid.OutcomeOf(err), "%v", err)
+	response := harness.As[*prepaid.APIError](t, err)
+	require.Equal(t, status, response.StatusCode, "%v", err)
+	require.ErrorIs(t, err, prepaid.ErrorCode(code))
+	if sentinel := sentinelOf(status); sentinel != nil {
+		require.ErrorIs(t, err, sentinel)
+	}
+	return response
+}
+
+func sentinelOf(status int) error {
+	switch status {
+	case 400:
+		return prepaid.ErrBadRequest
+	case 401:
+		return prepaid.ErrUnauthorized
+	case 403:
+		return prepaid.ErrForbidden
+	case 409:
+		return prepaid.ErrConflict
+	case 429:
+		return prepaid.ErrRateLimited
+	case 500, 502, 503, 504:
+		return prepaid.ErrServer
+	}
+	return nil // 404 depends on the operation
+}
+
+// invalid checks that nothing was sent, and which fields were at fault.
+func invalid(t *testing.T, err error, fields ...string) {
+	t.Helper()
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	faults := harness.As[*prepaid.ValidationError](t, err)
+	found := make([]string, len(faults.Faults))
+	for i, fault := range faults.Faults {
+		found[i] = fault.Field
+	}
+	require.Equal(t, fields, found)
+}
+
+// cardholder has every field of a registration.
+func cardholder() *prepaid.Cardholder {
+	return &prepaid.Cardholder{
+		Title: "Dr", FirstName: "Grace", MiddleName: "Brewster", LastName: "Hopper", Sex: prepaid.SexFemale,
+		PrimaryAddress: prepaid.Address{
+			Line1: "1 Harbour Street", Line2: "Level 2", Line3: "Room 3", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000",
+		},
+		AlternateAddress: &prepaid.AlternateAddress{
+			Line1: "2 Hill Road", Line2: "Unit 9", City: "Perth", State: "WA", Country: "AU", Postcode: "6000",
+		},
+		MobileNumber: "+61400000001", PhoneNumber: "+61200000001", EmailAddress: "grace@example.com",
+		DateOfBirth: prepaid.Date{Year: 1986, Month: time.December, Day: 9}, DriverLicenceNumber: "DL12345",
+		Passport: &prepaid.Passport{
+			Number: "N1234567", Expiry: prepaid.Date{Year: 2099, Month: time.January, Day: 31}, IssuingCountry: "AUS",
+		},
+	}
+}

@@ -1,0 +1,272 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// heldCardholder is a cardholder that a service may hold: nothing in it would be accepted as a new value, or written as it came.
+const heldCardholder = `{
+	"title":"","first_name":null,"middle_name":"B\u00e9","last_name":"Lee","sex":"X","mobile_number":"0400000000",
+	"primary_address":{"address_line1":"10 Downing \"St\"","city":"","state":"","country":"gb","postcode":"SW1A 1AA"},
+	"alternate_address":{"state":"New South Wales","country":"Australia","postcode":"20-00"},
+	"date_of_birth":"1990-05-03T14:00:00.000Z","email_address":"a..b@example.com","driver_licence_number":"0123456789012345678901234567890",
+	"passport":{"passport_number":"PA1234567890","passport_expiry":"2001-02-03T00:00:00+10:00","passport_issuing_country":"Australia"}}`
+
+// putsBack reads personal as a service would send it, has change work on it, and returns the body of an update.
+func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.Cardholder)) (map[string]any, error) {
+	t.Helper()
+	name := "personal"
+	if escaped {
+		name = `\u0070ersonal` // not read on the fast path
+	}
+	var sent map[string]any
+	client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/token"):
+			return harness.Grant(1, "3600")(r)
+		case r.Method == http.MethodGet:
+			return harness.Respond(http.StatusOK, harness.VendorJSON, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","`+name+`":`+personal+`}`)(r)
+		}
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		var update struct {
+			Registration map[string]any `json:"registration"`
+		}
+		require.NoError(t, json.Unmarshal(body, &update), "%s", body)
+		sent = update.Registration
+		return harness.Respond(http.StatusOK, harness.VendorJSON, "")(r)
+	}))
+	account, err := client.Accounts.Get(t.Context(), "eaid", prepaid.IncludeCardholder)
+	require.NoError(t, err)
+	copied := *account.Cardholder
+	change(&copied)
+	return sent, client.Accounts.Update(t.Context(), "eaid", prepaid.UpdateAccountParams{Cardholder: &copied})
+}
+
+func asMap(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var value map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &value))
+	return value
+}
+
+// eachReading runs a test for both ways of reading an account.
+func eachReading(t *testing.T, run func(t *testing.T, escaped bool)) {
+	t.Helper()
+	for _, escaped := range []bool{false, true} {
+		t.Run(fmt.Sprintf("escaped %t", escaped), func(t *testing.T) { run(t, escaped) })
+	}
+}
+
+// Values that the service holds can be put back, each member as it came.
+func TestCardholderIsPutBackAsReceived(t *testing.T) {
+	t.Parallel()
+	eachReading(t, func(t *testing.T, escaped bool) {
+		sent, err := putsBack(t, heldCardholder, escaped, func(*prepaid.Cardholder) {})
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, heldCardholder), sent)
+	})
+}
+
+// Only members that the caller changes are written anew, and only those are checked.
+func TestCardholderChangedMembersAreNew(t *testing.T) {
+	t.Parallel()
+	type object = map[string]any
+	for name, row := range map[string]struct {
+		change func(*prepaid.Cardholder)
+		want   func(object)
+		fault  string
+	}{
+		"a member": {change: func(c *prepaid.Cardholder) { c.MobileNumber = "0411111111" }, want: func(o object) { o["mobile_number"] = "0411111111" }},
+		"a member of an address": {
+			change: func(c *prepaid.Cardholder) { c.PrimaryAddress.City = "Perth" },
+			want:   func(o object) { o["primary_address"].(object)["city"] = "Perth" },
+		},
+		"a member that was absent":    {change: func(c *prepaid.Cardholder) { c.PhoneNumber = "08" }, want: func(o object) { o["phone_number"] = "08" }},
+		"an optional member, to none": {change: func(c *prepaid.Cardholder) { c.Sex = "" }, want: func(o object) { delete(o, "sex") }},
+		"a part, to none": {
+			change: func(c *prepaid.Cardholder) { c.Passport, c.AlternateAddress = nil, nil },
+			want:   func(o object) { delete(o, "passport"); delete(o, "alternate_address") },
+		},
+		"a part, to another with one value kept": {
+			change: func(c *prepaid.Cardholder) {
+				c.Passport = &prepaid.Passport{Number: "N1", Expiry: c.Passport.Expiry, IssuingCountry: "AUS"}
+			},
+			want: func(o object) {
+				passport := o["passport"].(object)
+				passport["passport_number"], passport["passport_issuing_country"] = "N1", "AUS"
+			},
+		},
+		"a date":         {change: func(c *prepaid.Cardholder) { c.DateOfBirth.Day = 4 }, want: func(o object) { o["date_of_birth"] = "1990-05-04T00:00:00Z" }},
+		"to a bad sex":   {change: func(c *prepaid.Cardholder) { c.Sex = "Y" }, fault: "sex"},
+		"to no country":  {change: func(c *prepaid.Cardholder) { c.PrimaryAddress.Country = "" }, fault: "primary_address.country"},
+		"to a bad code":  {change: func(c *prepaid.Cardholder) { c.PrimaryAddress.Postcode = "SW1A 2AA" }, fault: "primary_address.postcode"},
+		"to a past date": {change: func(c *prepaid.Cardholder) { c.Passport = new(*c.Passport); c.Passport.Expiry.Day++ }, fault: "passport.passport_expiry"},
+		"to bad UTF-8":   {change: func(c *prepaid.Cardholder) { c.LastName = "\xff" }, fault: "last_name"},
+		"to no name":     {change: func(c *prepaid.Cardholder) { c.LastName = "" }, fault: "last_name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachReading(t, func(t *testing.T, escaped bool) {
+				sent, err := putsBack(t, heldCardholder, escaped, row.change)
+				if row.fault != "" {
+					require.Nil(t, sent)
+					requireRefusal(t, err, "", harness.Fault{Field: "registration." + row.fault})
+					return
+				}
+				require.NoError(t, err)
+				want := asMap(t, heldCardholder)
+				row.want(want)
+				require.Equal(t, want, sent)
+			})
+		})
+	}
+}
+
+// An invalid value affects no other value, and a registration without invalid values equals a caller's own.
+func TestCardholderIsComparable(t *testing.T) {
+	t.Parallel()
+	const plain = `{"first_name":"Ann","last_name":"Lee","title":null,"primary_address":{"state":"WA","country":"AU"},` +
+		`"date_of_birth":"1990-05-03T00:00:00Z","email_address":"a@example.com","unknown":""}`
+	own := prepaid.Cardholder{
+		FirstName: "Ann", LastName: "Lee", PrimaryAddress: prepaid.Address{State: "WA", Country: "AU"}, DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3},
+		EmailAddress: "a@example.com",
+	}
+	eachReading(t, func(t *testing.T, escaped bool) {
+		sent, err := putsBack(t, plain, escaped, func(c *prepaid.Cardholder) { require.True(t, *c == own, "%#v", *c) })
+		require.NoError(t, err)
+		want := asMap(t, plain)
+		delete(want, "title") // no value, so nothing that could be lost
+		delete(want, "unknown")
+		require.Equal(t, want, sent)
+
+		odd := strings.Replace(plain, "WA", "Western Australia", 1)
+		var first, second prepaid.Cardholder
+		for _, to := range []*prepaid.Cardholder{&first, &second} {
+			_, err := putsBack(t, odd, escaped, func(c *prepaid.Cardholder) { *to = *c })
+			require.NoError(t, err)
+		}
+		require.True(t, first == second)
+		require.NotContains(t, fmt.Sprintf("%v %+v %#v", first, &first, first), "Western")
+		asJSON, err := json.Marshal(first)
+		require.NoError(t, err)
+		own := own
+		own.PrimaryAddress.State = "Western Australia"
+		ownJSON, err := json.Marshal(own)
+		require.NoError(t, err)
+		require.JSONEq(t, string(ownJSON), string(asJSON), "JSON has the values alone")
+	})
+}
+
+// Each value on its own, also those that cannot be written as they came.
+func TestCardholderPutsBackEachValue(t *testing.T) {
+	t.Parallel()
+	const whole = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"WA","country":"AU"}%s}`
+	for _, row := range [][2]string{
+		{`,"sex":"X"`}, {`,"email_address":"a..b@example.com"`}, {`,"email_address":"none"`}, {`,"title":""`}, {`,"sex":"m"`},
+		{`,"mobile_number":"` + strings.Repeat("0", 51) + `"`}, {`,"alternate_address":{}`}, {`,"alternate_address":{"state":""}`},
+		{`,"passport":{"passport_number":"","passport_expiry":"2001-02-03T00:00:00Z","passport_issuing_country":""}`},
+		{`,"passport":{"passport_number":"1","passport_expiry":"2999-02-03","passport_issuing_country":"AUS"}`},
+		{`,"passport":{}`}, {`,"passport":null`, ` `}, {`,"title":null,"sex":"X"`, `,"sex":"X"`}, // no value
+		{`,"sex":"X","unknown":{"a":[1]}`, `,"sex":"X"`}, // not in the reference
+		{`,"primary_address":{"state":"WA"},"sex":"F"`, `,"primary_address":{"state":"WA","country":"AU"},"sex":"F"`},
+		{",\"title\":\"a\xff\xfeb\",\"sex\":\"X\"", `,"title":"a` + "\ufffd\ufffd" + `b","sex":"X"`}, // JSON cannot hold it
+		{`,"title":"\ud800","sex":"X"`, `,"title":"` + "\ufffd" + `","sex":"X"`},
+		{`,"date_of_birth":"1990-05-03T14:00:00Z"`}, {`,"date_of_birth":""`}, {`,"date_of_birth":null`}, {`,"date_of_birth":"1990-05-03"`},
+		{`,"primary_address":{"state":"WA","country":"AU","postcode":"SW1A 1AA"}`}, {`,"primary_address":{"state":null,"country":"AU"}`},
+	} {
+		received, want := fmt.Sprintf(whole, row[0]), fmt.Sprintf(whole, row[1])
+		if row[1] == "" {
+			want = received
+		}
+		eachReading(t, func(t *testing.T, escaped bool) {
+			sent, err := putsBack(t, received, escaped, func(*prepaid.Cardholder) {})
+			require.NoError(t, err, received)
+			require.Equal(t, asMap(t, want), sent, received)
+		})
+	}
+}
+
+// A passport that expires after it was read is still put back.
+func TestCardholderPassportExpiresInBetween(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		day := prepaid.DateOf(time.Now().UTC().AddDate(0, 0, 2))
+		personal := `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"WA","country":"AU"},` +
+			`"passport":{"passport_number":"1","passport_expiry":"` + day.String() + `T00:00:00Z","passport_issuing_country":"AUS"}}`
+		sent, err := putsBack(t, personal, false, func(*prepaid.Cardholder) { time.Sleep(72 * time.Hour) })
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, personal), sent)
+	})
+}
+
+// A new account for a known cardholder takes the registration as it is held.
+func TestCardholderAsReceivedInACreation(t *testing.T) {
+	t.Parallel()
+	var held *prepaid.Cardholder
+	_, err := putsBack(t, heldCardholder, false, func(c *prepaid.Cardholder) { held = c })
+	require.NoError(t, err)
+	params := validCreate()
+	params.Cardholder = held
+	sent := sends(t, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
+	require.Equal(t, asMap(t, heldCardholder), asMap(t, sent.body)["registration"])
+}
+
+// On a page each registration keeps its own.
+func TestCardholderOnAPage(t *testing.T) {
+	t.Parallel()
+	person := func(state string) string {
+		return `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
+			`"primary_address":{"state":"` + state + `","country":"AU"}}}`
+	}
+	for _, name := range []string{"personal", `\u0070ersonal`} {
+		body := strings.ReplaceAll("["+person("Western Australia")+","+person("WA")+","+person("")+"]", "personal", name)
+		client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/token") {
+				return harness.Grant(1, "3600")(r)
+			}
+			return harness.Respond(http.StatusOK, harness.VendorJSON, body)(r)
+		}))
+		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k"})
+		require.NoError(t, err)
+		require.Len(t, page.Items, 3)
+		for i, state := range []string{"Western Australia", "WA", ""} {
+			held := page.Items[i].Cardholder
+			own := prepaid.Cardholder{
+				FirstName: "A", LastName: "B", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3}, PrimaryAddress: prepaid.Address{State: state, Country: "AU"},
+			}
+			require.Equal(t, state == "WA", *held == own, "only what would be refused is kept as received")
+			sent := sends(t, "update", func(ctx context.Context, c *prepaid.Client) error {
+				return callUpdate(ctx, c, prepaid.UpdateAccountParams{Cardholder: held})
+			})
+			require.Equal(t, asMap(t, person(state))["personal"], asMap(t, sent.body)["registration"])
+		}
+	}
+}
+
+// If an account has two registrations, the last counts as a whole: no cardholder mixes two persons.
+func TestCardholderTwiceIsTheLast(t *testing.T) {
+	t.Parallel()
+	const last = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"","country":"AU"}}`
+	eachReading(t, func(t *testing.T, escaped bool) {
+		sent, err := putsBack(t, heldCardholder+`,"personal":`+last, escaped, func(c *prepaid.Cardholder) {
+			require.Empty(t, c.EmailAddress)
+			require.Nil(t, c.Passport)
+		})
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, last), sent)
+	})
+}
