@@ -55,56 +55,58 @@ func allIncludes() []prepaid.Include {
 // Every field of an account arrives, and each optional group only if it is requested.
 func TestE2EGetAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id, written := s.whole()
-	account, all := s.get(id, allIncludes()...)
-	for field, value := range reflect.ValueOf(*account).Fields() {
-		require.False(t, value.IsZero(), field.Name)
-	}
-	require.Equal(t, prepaid.MustAmount(written["balance"].(string)), account.Balance)
-	history := s.Transactions(id)
-	require.Equal(t, history[0].OccurredAt, account.FirstTransactionOccurredAt)
-	require.Equal(t, s.last(id).OccurredAt, account.LastTransactionOccurredAt)
-	require.Equal(t, []any{"harbour-rewards", new(true)}, []any{account.ProgramClientID, account.Compliant})
-	require.Regexp(t, `^\d{6}\*{6}\d{4}$`, account.CardNumber)
-	require.Regexp(t, `^\d{6}$`, account.BPayBillerCode)
-	require.Regexp(t, `^\d{6}$`, account.DirectEntryBSB)
-	for _, other := range []string{"balance", "transactions", "wallet_tokens"} {
-		delete(written, other)
-	}
-	require.Subset(t, all, written)
+	onStage(t, prepaidtest.Options{StartAt: expiry.AddDate(-1, 0, 0)}, func(t *testing.T, s *stage) { // after the history of the seed document
+		id, written := s.whole()
+		account, all := s.get(id, allIncludes()...)
+		for field, value := range reflect.ValueOf(*account).Fields() {
+			require.False(t, value.IsZero(), field.Name)
+		}
+		require.Equal(t, prepaid.MustAmount(written["balance"].(string)), account.Balance)
+		history := s.Transactions(id)
+		require.Equal(t, history[0].OccurredAt, account.FirstTransactionOccurredAt)
+		require.Equal(t, s.last(id).OccurredAt, account.LastTransactionOccurredAt)
+		require.Equal(t, []any{"harbour-rewards", new(true)}, []any{account.ProgramClientID, account.Compliant})
+		require.Regexp(t, `^\d{6}\*{6}\d{4}$`, account.CardNumber)
+		require.Regexp(t, `^\d{6}$`, account.BPayBillerCode)
+		require.Regexp(t, `^\d{6}$`, account.DirectEntryBSB)
+		for _, other := range []string{"balance", "transactions", "wallet_tokens"} {
+			delete(written, other)
+		}
+		require.Subset(t, all, written)
 
-	groups := map[prepaid.Include][]string{
-		"": {}, prepaid.IncludeCardholder: {"personal"}, prepaid.IncludeFreeText: {"free_text"},
-		prepaid.IncludeBPay:        {"bpay_biller_code", "bpay_reference_number"},
-		prepaid.IncludeDirectEntry: {"direct_entry_bsb", "direct_entry_account_number"},
-		prepaid.IncludeTokenInfo:   {"mdes_config_id"}, prepaid.IncludeCorrespondingAccountID: {"corresponding_account_id"},
-		prepaid.IncludeCardholderType: {"card_holder_type"},
-	}
-	for group := range groups {
-		want, asked := maps.Clone(all), []prepaid.Include{group}
-		for other, names := range groups {
-			maps.DeleteFunc(want, func(name string, _ any) bool { return other != group && slices.Contains(names, name) })
+		groups := map[prepaid.Include][]string{
+			"": {}, prepaid.IncludeCardholder: {"personal"}, prepaid.IncludeFreeText: {"free_text"},
+			prepaid.IncludeBPay:        {"bpay_biller_code", "bpay_reference_number"},
+			prepaid.IncludeDirectEntry: {"direct_entry_bsb", "direct_entry_account_number"},
+			prepaid.IncludeTokenInfo:   {"mdes_config_id"}, prepaid.IncludeCorrespondingAccountID: {"corresponding_account_id"},
+			prepaid.IncludeCardholderType: {"card_holder_type"},
 		}
-		if group == "" {
-			asked = nil
+		for group := range groups {
+			want, asked := maps.Clone(all), []prepaid.Include{group}
+			for other, names := range groups {
+				maps.DeleteFunc(want, func(name string, _ any) bool { return other != group && slices.Contains(names, name) })
+			}
+			if group == "" {
+				asked = nil
+			}
+			_, got := s.get(id, asked...)
+			require.Equal(t, want, got, group)
 		}
-		_, got := s.get(id, asked...)
-		require.Equal(t, want, got, group)
-	}
+	})
 }
 
 // A late repeat of "active" could lift a newer block, so it is not sent again.
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
-	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})))
-	require.Equal(t, "inactive", s.Status(id))
-	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
-	require.Equal(t, "lost_or_stolen", s.Status(id))
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
+		s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})))
+		require.Equal(t, "inactive", s.Status(id))
+		s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
+		require.Equal(t, "lost_or_stolen", s.Status(id))
+	})
 }
 
 // If something else changes, a day of birth with a time, such as midnight in Sydney, and values that the reference's limits
@@ -125,18 +127,19 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	}{"a time": {held, prepaidtest.Options{}}, "beyond the limits": {legacy, prepaidtest.Options{Lenient: true}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, row.options)
-			id := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal})
-			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
-			require.NoError(t, err)
-			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Cardholder.DateOfBirth, "the day as written")
-			account.Cardholder.MobileNumber = "+61400000002"
-			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Cardholder: account.Cardholder}))
-			want := row.personal
-			want.MobileNumber = "+61400000002"
-			asJSON, err := json.Marshal(map[string]any{"registration": want})
-			require.NoError(t, err)
-			require.JSONEq(t, string(asJSON), s.sent("PUT /accounts/{id}"))
+			onStage(t, row.options, func(t *testing.T, s *stage) {
+				id := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal})
+				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
+				require.NoError(t, err)
+				require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Cardholder.DateOfBirth, "the day as written")
+				account.Cardholder.MobileNumber = "+61400000002"
+				require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Cardholder: account.Cardholder}))
+				want := row.personal
+				want.MobileNumber = "+61400000002"
+				asJSON, err := json.Marshal(map[string]any{"registration": want})
+				require.NoError(t, err)
+				require.JSONEq(t, string(asJSON), s.sent("PUT /accounts/{id}"))
+			})
 		})
 	}
 }
@@ -150,70 +153,72 @@ func TestE2ESearchCompany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, options)
-			plain := []prepaid.AccountID{}
-			for range 4 {
-				plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
-			}
-			special := s.AddAccount(prepaidtest.SeedAccount{
-				Status: "inactive", Portal: &prepaidtest.PortalIdentifier{ProgramID: portal.ProgramID},
-				Cardholder: &prepaidtest.Cardholder{FirstName: "Grace", LastName: "Hopper", MobileNumber: "+61499999999"},
-			})
-			for filter, c := range map[string]struct {
-				params prepaid.SearchCompanyParams
-				want   []prepaid.AccountID
-			}{
-				"none":    {prepaid.SearchCompanyParams{}, append(plain, special)},
-				"client":  {prepaid.SearchCompanyParams{ProgramClientID: "acme"}, append(plain, special)},
-				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []prepaid.AccountID{}},
-				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []prepaid.AccountID{special}},
-				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []prepaid.AccountID{special}},
-				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []prepaid.AccountID{special}},
-				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []prepaid.AccountID{special}},
-				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []prepaid.AccountID{special}},
-				"all": {prepaid.SearchCompanyParams{
-					ProgramClientID: "acme", ProgramID: portal.ProgramID, Status: prepaid.AccountStatusInactive,
-					FirstName: "Grace", LastName: "Hopper", Mobile: "+61499999999",
-				}, []prepaid.AccountID{special}},
-			} {
-				c.params.Include = []prepaid.Include{prepaid.IncludeCardholder}
-				for _, prefetch := range []int{0, 3} {
-					c.params.Paging.Prefetch = prefetch
-					found := []prepaid.AccountID{}
-					for account, err := range s.client.Accounts.SearchCompany(t.Context(), company, c.params) {
-						require.NoError(t, err, filter)
-						require.NotNil(t, account.Cardholder)
-						found = append(found, account.ID)
-					}
-					require.Equal(t, c.want, found, filter)
+			onStage(t, options, func(t *testing.T, s *stage) {
+				plain := []prepaid.AccountID{}
+				for range 4 {
+					plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
 				}
-			}
-			page, err := s.client.Accounts.SearchCompanyPage(t.Context(), company, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Page: 3}})
-			require.NoError(t, err)
-			require.Len(t, page.Items, 1)
-			require.Nil(t, page.Items[0].Cardholder)
+				special := s.AddAccount(prepaidtest.SeedAccount{
+					Status: "inactive", Portal: &prepaidtest.PortalIdentifier{ProgramID: portal.ProgramID},
+					Cardholder: &prepaidtest.Cardholder{FirstName: "Grace", LastName: "Hopper", MobileNumber: "+61499999999"},
+				})
+				for filter, c := range map[string]struct {
+					params prepaid.SearchCompanyParams
+					want   []prepaid.AccountID
+				}{
+					"none":    {prepaid.SearchCompanyParams{}, append(plain, special)},
+					"client":  {prepaid.SearchCompanyParams{ProgramClientID: "acme"}, append(plain, special)},
+					"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []prepaid.AccountID{}},
+					"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []prepaid.AccountID{special}},
+					"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []prepaid.AccountID{special}},
+					"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []prepaid.AccountID{special}},
+					"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []prepaid.AccountID{special}},
+					"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []prepaid.AccountID{special}},
+					"all": {prepaid.SearchCompanyParams{
+						ProgramClientID: "acme", ProgramID: portal.ProgramID, Status: prepaid.AccountStatusInactive,
+						FirstName: "Grace", LastName: "Hopper", Mobile: "+61499999999",
+					}, []prepaid.AccountID{special}},
+				} {
+					c.params.Include = []prepaid.Include{prepaid.IncludeCardholder}
+					for _, prefetch := range []int{0, 3} {
+						c.params.Paging.Prefetch = prefetch
+						found := []prepaid.AccountID{}
+						for account, err := range s.client.Accounts.SearchCompany(t.Context(), company, c.params) {
+							require.NoError(t, err, filter)
+							require.NotNil(t, account.Cardholder)
+							found = append(found, account.ID)
+						}
+						require.Equal(t, c.want, found, filter)
+					}
+				}
+				page, err := s.client.Accounts.SearchCompanyPage(t.Context(), company, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Page: 3}})
+				require.NoError(t, err)
+				require.Len(t, page.Items, 1)
+				require.Nil(t, page.Items[0].Cardholder)
+			})
 		})
 	}
 }
 
 func TestE2EAccountNotFound(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	ctx, accounts := t.Context(), s.client.Accounts
-	failed := map[string]error{
-		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Cardholder: cardholder()}),
-		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
-		"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
-		"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
-	}
-	for _, o := range operations.All() {
-		if id := harness.OnlyID(o.Name, prepaid.AccountID("nobody")); id != nil {
-			failed[o.Name] = done(harness.Call(ctx, s.client, o.Name, id))
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		ctx, accounts := t.Context(), s.client.Accounts
+		failed := map[string]error{
+			"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Cardholder: cardholder()}),
+			"set status":   accounts.SetStatus(ctx, "nobody", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
+			"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
+			"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
 		}
-	}
-	for name, err := range failed {
-		require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound, name)
-		call := harness.As[*prepaid.CallError](t, err)
-		require.Equal(t, prepaid.AccountID("nobody"), call.AccountID)
-	}
+		for _, o := range operations.All() {
+			if id := harness.OnlyID(o.Name, prepaid.AccountID("nobody")); id != nil {
+				failed[o.Name] = done(harness.Call(ctx, s.client, o.Name, id))
+			}
+		}
+		for name, err := range failed {
+			require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound, name)
+			call := harness.As[*prepaid.CallError](t, err)
+			require.Equal(t, prepaid.AccountID("nobody"), call.AccountID)
+		}
+	})
 }

@@ -36,127 +36,132 @@ func creation() prepaid.CreateAccountParams {
 
 func TestE2ECreateAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{CustomPlasticExpiry: true, InitialStatus: "inactive"})
-	s.AddCompany(prepaidtest.Company{ID: 42, ClientID: "acme", ProductType: "gift"})
-	params := creation()
-	params.CorrespondingAccountID = s.seed("0")
-	summary, err := s.client.Accounts.Create(t.Context(), params)
-	require.NoError(t, err)
+	onStage(t, prepaidtest.Options{CustomPlasticExpiry: true, InitialStatus: "inactive"}, func(t *testing.T, s *stage) {
+		s.AddCompany(prepaidtest.Company{ID: 42, ClientID: "acme", ProductType: "gift"})
+		params := creation()
+		params.CorrespondingAccountID = s.seed("0")
+		summary, err := s.client.Accounts.Create(t.Context(), params)
+		require.NoError(t, err)
 
-	id := s.AccountIDs()[1]
-	account, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
-	require.NoError(t, err)
-	require.Equal(t, &prepaid.AccountSummary{
-		ExternalAccountID: account.ExternalAccountID, CompanyID: company, Balance: params.InitialLoadAmount, CardNumber: account.CardNumber,
-		PlasticExpiry: expiry, ProductType: prepaid.ProductTypeGift, Status: prepaid.AccountStatusInactive,
-		FirstTransactionOccurredAt: account.FirstTransactionOccurredAt, LastTransactionOccurredAt: account.LastTransactionOccurredAt,
-	}, summary)
-	require.NotZero(t, summary.FirstTransactionOccurredAt)
-	for field, value := range reflect.ValueOf(params).Fields() {
-		if got := reflect.ValueOf(*account).FieldByName(field.Name); got.IsValid() && field.Name != "AccountExpiry" {
-			require.False(t, value.IsZero(), field.Name)
-			if field.Type == reflect.TypeFor[*bool]() {
-				value = value.Elem()
+		id := s.AccountIDs()[1]
+		account, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
+		require.NoError(t, err)
+		require.Equal(t, &prepaid.AccountSummary{
+			ExternalAccountID: account.ExternalAccountID, CompanyID: company, Balance: params.InitialLoadAmount, CardNumber: account.CardNumber,
+			PlasticExpiry: expiry, ProductType: prepaid.ProductTypeGift, Status: prepaid.AccountStatusInactive,
+			FirstTransactionOccurredAt: account.FirstTransactionOccurredAt, LastTransactionOccurredAt: account.LastTransactionOccurredAt,
+		}, summary)
+		require.NotZero(t, summary.FirstTransactionOccurredAt)
+		for field, value := range reflect.ValueOf(params).Fields() {
+			if got := reflect.ValueOf(*account).FieldByName(field.Name); got.IsValid() && field.Name != "AccountExpiry" {
+				require.False(t, value.IsZero(), field.Name)
+				if field.Type == reflect.TypeFor[*bool]() {
+					value = value.Elem()
+				}
+				require.Equal(t, value.Interface(), got.Interface(), field.Name)
 			}
-			require.Equal(t, value.Interface(), got.Interface(), field.Name)
 		}
-	}
-	require.Equal(t, params.GiftCardExpiry, account.AccountExpiry)
-	s.holds(id, "25.50")
-	require.Contains(t, s.sent(createOperation), `"initiating_user_id":"ada"`)
-	require.Contains(t, s.sent(createOperation), `"date_of_birth":"1986-12-09T00:00:00Z"`)
+		require.Equal(t, params.GiftCardExpiry, account.AccountExpiry)
+		s.holds(id, "25.50")
+		require.Contains(t, s.sent(createOperation), `"initiating_user_id":"ada"`)
+		require.Contains(t, s.sent(createOperation), `"date_of_birth":"1986-12-09T00:00:00Z"`)
+	})
 }
 
 // Client and emulator, which are written independently, refuse each text of a creation from the same length on.
 func TestE2ECreateAccountLimits(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{RateLimit: -1})
-	config := s.Config()
-	config.SkipValueChecks = true
-	lax := harness.NewClient(t, config)
-	for field := range reflect.TypeFor[prepaid.CreateAccountParams]().Fields() {
-		refusedFrom := func(client *prepaid.Client) int {
-			return sort.Search(300, func(n int) bool {
-				params := creation()
-				reflect.ValueOf(&params).Elem().FieldByIndex(field.Index).SetString(strings.Repeat("A", n+2))
-				_, err := client.Accounts.Create(t.Context(), params)
-				_, invalid := errors.AsType[*prepaid.ValidationError](err)
-				return invalid || client == lax && err != nil
-			})
+	onStage(t, prepaidtest.Options{RateLimit: -1}, func(t *testing.T, s *stage) {
+		config := s.Config()
+		config.SkipValueChecks = true
+		lax := harness.NewClient(t, config)
+		for field := range reflect.TypeFor[prepaid.CreateAccountParams]().Fields() {
+			refusedFrom := func(client *prepaid.Client) int {
+				return sort.Search(300, func(n int) bool {
+					params := creation()
+					reflect.ValueOf(&params).Elem().FieldByIndex(field.Index).SetString(strings.Repeat("A", n+2))
+					_, err := client.Accounts.Create(t.Context(), params)
+					_, invalid := errors.AsType[*prepaid.ValidationError](err)
+					return invalid || client == lax && err != nil
+				})
+			}
+			if field.Type == reflect.TypeFor[string]() {
+				require.Equal(t, refusedFrom(s.client), refusedFrom(lax), field.Name)
+			}
 		}
-		if field.Type == reflect.TypeFor[string]() {
-			require.Equal(t, refusedFrom(s.client), refusedFrom(lax), field.Name)
-		}
-	}
+	})
 }
 
 // An account with only the required fields: no others are sent.
 func TestE2ECreateAccountLeast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	summary, err := s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
-		CompanyID: company, Cardholder: &prepaid.Cardholder{
-			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
-			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
-		},
-		AccountExpiry: expiry,
-	})
-	require.NoError(t, err)
-	require.Equal(t, prepaid.AccountStatusPreActive, summary.Status)
-	require.True(t, summary.PlasticEnabled)
-	require.Zero(t, summary.FirstTransactionOccurredAt)
-	require.JSONEq(t, `{"company_id":42,"initial_load_amount":0.00,"account_expiry":"2031-03-31T00:00:00Z","registration":{
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		summary, err := s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
+			CompanyID: company, Cardholder: &prepaid.Cardholder{
+				FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+			},
+			AccountExpiry: expiry,
+		})
+		require.NoError(t, err)
+		require.Equal(t, prepaid.AccountStatusPreActive, summary.Status)
+		require.True(t, summary.PlasticEnabled)
+		require.Zero(t, summary.FirstTransactionOccurredAt)
+		require.JSONEq(t, `{"company_id":42,"initial_load_amount":0.00,"account_expiry":"2031-03-31T00:00:00Z","registration":{
 		"first_name":"Ada","last_name":"Lovelace","date_of_birth":"1990-05-01T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`,
-		s.sent(createOperation))
+			s.sent(createOperation))
+	})
 }
 
 // A lost card is replaced, and the portal closes the old account when its balance is zero.
 func TestE2EReplaceAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	old := s.seed("0")
-	params := creation()
-	params.RequestType, params.AccountIDToReplace, params.CorrespondingAccountID = prepaid.RequestTypeReplace, old, old
-	_, err := s.client.Accounts.Create(t.Context(), params)
-	refused(t, err, 404, "invalid_request") // not lost yet
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		old := s.seed("0")
+		params := creation()
+		params.RequestType, params.AccountIDToReplace, params.CorrespondingAccountID = prepaid.RequestTypeReplace, old, old
+		_, err := s.client.Accounts.Create(t.Context(), params)
+		refused(t, err, 404, "invalid_request") // not lost yet
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
-	_, err = s.client.Accounts.Create(t.Context(), params)
-	require.NoError(t, err)
-	require.Equal(t, "lost_or_stolen", s.Status(old))
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
+		_, err = s.client.Accounts.Create(t.Context(), params)
+		require.NoError(t, err)
+		require.Equal(t, "lost_or_stolen", s.Status(old))
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
-	fresh := s.AccountIDs()[1]
-	s.ActivateThroughPortal(fresh)
-	account, err := s.client.Accounts.Summary(t.Context(), old)
-	require.NoError(t, err)
-	require.Equal(t, prepaid.AccountStatusClosed, account.Status)
-	require.Equal(t, "active", s.Status(fresh))
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
+		fresh := s.AccountIDs()[1]
+		s.ActivateThroughPortal(fresh)
+		account, err := s.client.Accounts.Summary(t.Context(), old)
+		require.NoError(t, err)
+		require.Equal(t, prepaid.AccountStatusClosed, account.Status)
+		require.Equal(t, "active", s.Status(fresh))
+	})
 }
 
 // The 404 of a creation may mean bad input: it is not ErrNotFound.
 func TestE2ECreateAccountRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	stranger, orphan := creation(), creation()
-	stranger.CompanyID = 77
-	orphan.CorrespondingAccountID = "nobody"
-	replacement := creation()
-	replacement.RequestType, replacement.AccountIDToReplace = prepaid.RequestTypeReplace, "nobody"
-	for _, params := range []prepaid.CreateAccountParams{orphan, replacement} {
-		_, err := s.client.Accounts.Create(t.Context(), params)
-		require.NotErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
-	}
-	_, err := s.client.Accounts.Create(t.Context(), stranger)
-	require.ErrorIs(t, refused(t, err, 400, "invalid_request"), prepaid.ErrBadRequest)
-	require.Empty(t, s.AccountIDs())
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		stranger, orphan := creation(), creation()
+		stranger.CompanyID = 77
+		orphan.CorrespondingAccountID = "nobody"
+		replacement := creation()
+		replacement.RequestType, replacement.AccountIDToReplace = prepaid.RequestTypeReplace, "nobody"
+		for _, params := range []prepaid.CreateAccountParams{orphan, replacement} {
+			_, err := s.client.Accounts.Create(t.Context(), params)
+			require.NotErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
+		}
+		_, err := s.client.Accounts.Create(t.Context(), stranger)
+		require.ErrorIs(t, refused(t, err, 400, "invalid_request"), prepaid.ErrBadRequest)
+		require.Empty(t, s.AccountIDs())
 
-	_, err = s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
-		InitialLoadAmount: prepaid.Cents(-1), NameOnCard: "A LOVELACE", RequestType: prepaid.RequestTypeReplace, Cardholder: new(prepaid.Cardholder),
+		_, err = s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
+			InitialLoadAmount: prepaid.Cents(-1), NameOnCard: "A LOVELACE", RequestType: prepaid.RequestTypeReplace, Cardholder: new(prepaid.Cardholder),
+		})
+		invalid(t, err, "company_id", "initial_load_amount", "registration.first_name", "registration.last_name",
+			"registration.primary_address.state", "registration.primary_address.country", "registration.date_of_birth",
+			"name_on_card", "account_id_to_replace")
 	})
-	invalid(t, err, "company_id", "initial_load_amount", "registration.first_name", "registration.last_name",
-		"registration.primary_address.state", "registration.primary_address.country", "registration.date_of_birth",
-		"name_on_card", "account_id_to_replace")
 }
 
 // Issue creates the account once and finds it, also after a lost response of the creation, and in a second run.
@@ -169,129 +174,134 @@ func TestE2EIssue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			s.Inject(createOperation, faults...)
-			params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
-			issued, err := s.client.Accounts.Issue(t.Context(), params)
-			require.NoError(t, err)
-			require.True(t, issued.Created)
-			require.Equal(t, []prepaid.AccountID{issued.Account.ID}, s.AccountIDs())
-			s.holds(issued.Account.ID, "25.50")
+			onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+				s.Inject(createOperation, faults...)
+				params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
+				issued, err := s.client.Accounts.Issue(t.Context(), params)
+				require.NoError(t, err)
+				require.True(t, issued.Created)
+				require.Equal(t, []prepaid.AccountID{issued.Account.ID}, s.AccountIDs())
+				s.holds(issued.Account.ID, "25.50")
 
-			again, err := s.client.Accounts.Issue(t.Context(), params)
-			require.NoError(t, err)
-			require.False(t, again.Created)
-			require.Equal(t, issued.Account, again.Account)
-			require.Len(t, s.statuses(createOperation), 1)
+				again, err := s.client.Accounts.Issue(t.Context(), params)
+				require.NoError(t, err)
+				require.False(t, again.Created)
+				require.Equal(t, issued.Account, again.Account)
+				require.Len(t, s.statuses(createOperation), 1)
+			})
 		})
 	}
 }
 
 func TestE2EIssueFails(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme", VisibleWithin: time.Nanosecond}
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme", VisibleWithin: time.Nanosecond}
 
-	s.Inject(createOperation, prepaidtest.DropBeforeCommit())
-	_, err := s.client.Accounts.Issue(t.Context(), params)
-	require.NotErrorIs(t, err, prepaid.ErrNotSeen, "that would say that it was created")
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	require.ErrorContains(t, err, "Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet")
-	require.ErrorAs(t, err, new(*prepaid.TransportError))
-	call := harness.As[*prepaid.CallError](t, err)
-	require.Equal(t, "Accounts.Issue", call.Operation)
-	require.Equal(t, 1, call.Attempts)
-	again := params
-	again.Again, again.Account.ClientAccountKey = true, "emp-8"
-	s.Inject(createOperation, prepaidtest.Respond(500, "server_error"))
-	_, err = s.client.Accounts.Issue(t.Context(), again)
-	require.NotErrorIs(t, err, prepaid.ErrNotSeen)
-	require.ErrorIs(t, err, prepaid.ErrServer)
-	issued, err := s.client.Accounts.Issue(t.Context(), again)
-	require.NoError(t, err, "the outcome was unknown: it is issued when run again")
-	require.True(t, issued.Created)
+		s.Inject(createOperation, prepaidtest.DropBeforeCommit())
+		_, err := s.client.Accounts.Issue(t.Context(), params)
+		require.NotErrorIs(t, err, prepaid.ErrNotSeen, "that would say that it was created")
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		require.ErrorContains(t, err, "Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet")
+		require.ErrorAs(t, err, new(*prepaid.TransportError))
+		call := harness.As[*prepaid.CallError](t, err)
+		require.Equal(t, "Accounts.Issue", call.Operation)
+		require.Equal(t, 1, call.Attempts)
+		again := params
+		again.Again, again.Account.ClientAccountKey = true, "emp-8"
+		s.Inject(createOperation, prepaidtest.Respond(500, "server_error"))
+		_, err = s.client.Accounts.Issue(t.Context(), again)
+		require.NotErrorIs(t, err, prepaid.ErrNotSeen)
+		require.ErrorIs(t, err, prepaid.ErrServer)
+		issued, err := s.client.Accounts.Issue(t.Context(), again)
+		require.NoError(t, err, "the outcome was unknown: it is issued when run again")
+		require.True(t, issued.Created)
 
-	stranger := params
-	stranger.Account.CompanyID = 77
-	_, err = s.client.Accounts.Issue(t.Context(), stranger)
-	refused(t, err, 400, "invalid_request")
+		stranger := params
+		stranger.Account.CompanyID = 77
+		_, err = s.client.Accounts.Issue(t.Context(), stranger)
+		refused(t, err, 400, "invalid_request")
 
-	for range 2 {
-		s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9"})
-	}
-	_, err = s.client.Accounts.Issue(t.Context(), params)
-	require.ErrorIs(t, err, prepaid.ErrAmbiguous)
-	require.Equal(t, notProcessed, prepaid.OutcomeOf(err))
-	require.ErrorContains(t, err, "Accounts.Issue: not processed: search before the creation: more than one match")
+		for range 2 {
+			s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9"})
+		}
+		_, err = s.client.Accounts.Issue(t.Context(), params)
+		require.ErrorIs(t, err, prepaid.ErrAmbiguous)
+		require.Equal(t, notProcessed, prepaid.OutcomeOf(err))
+		require.ErrorContains(t, err, "Accounts.Issue: not processed: search before the creation: more than one match")
 
-	_, err = s.client.Accounts.Issue(t.Context(), prepaid.IssueParams{Account: prepaid.CreateAccountParams{NameOnCard: "A LOVELACE"}})
-	invalid(t, err, "program_client_id", "client_account_key", "company_id", "registration", "name_on_card")
+		_, err = s.client.Accounts.Issue(t.Context(), prepaid.IssueParams{Account: prepaid.CreateAccountParams{NameOnCard: "A LOVELACE"}})
+		invalid(t, err, "program_client_id", "client_account_key", "company_id", "registration", "name_on_card")
+	})
 }
 
 // A replacement is issued although the lost card has the same key.
 func TestE2EIssueReplacement(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	lost := s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"})
-	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
-	params.Account.RequestType, params.Account.AccountIDToReplace = prepaid.RequestTypeReplace, lost
-	issued, err := s.client.Accounts.Issue(t.Context(), params)
-	require.NoError(t, err)
-	require.True(t, issued.Created)
-	require.NotEqual(t, lost, issued.Account.ID)
-	again, err := s.client.Accounts.Issue(t.Context(), params)
-	require.NoError(t, err)
-	require.False(t, again.Created)
-	require.Equal(t, issued.Account.ID, again.Account.ID)
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		lost := s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"})
+		params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
+		params.Account.RequestType, params.Account.AccountIDToReplace = prepaid.RequestTypeReplace, lost
+		issued, err := s.client.Accounts.Issue(t.Context(), params)
+		require.NoError(t, err)
+		require.True(t, issued.Created)
+		require.NotEqual(t, lost, issued.Account.ID)
+		again, err := s.client.Accounts.Issue(t.Context(), params)
+		require.NoError(t, err)
+		require.False(t, again.Created)
+		require.Equal(t, issued.Account.ID, again.Account.ID)
+	})
 }
 
 // FindCreated searches by key or by Create's account; it creates nothing.
 func TestE2EFindCreated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	s.seed("0")
-	summary, err := s.client.Accounts.Create(t.Context(), creation())
-	require.NoError(t, err)
-	for name, params := range map[string]prepaid.FindCreatedParams{
-		"key":      {ProgramClientID: "acme", ClientAccountKey: "emp-9"},
-		"external": {CompanyID: company, ExternalAccountID: summary.ExternalAccountID},
-		"both":     {ProgramClientID: "acme", ClientAccountKey: "emp-9", CompanyID: company, ExternalAccountID: summary.ExternalAccountID},
-	} {
-		account, err := s.client.Accounts.FindCreated(t.Context(), params)
-		require.NoError(t, err, name)
-		require.Equal(t, summary.ExternalAccountID, account.ExternalAccountID, name)
-	}
-	_, err = s.client.Accounts.FindCreated(t.Context(), prepaid.FindCreatedParams{
-		ProgramClientID: "acme", ClientAccountKey: "emp-0", VisibleWithin: time.Nanosecond,
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		s.seed("0")
+		summary, err := s.client.Accounts.Create(t.Context(), creation())
+		require.NoError(t, err)
+		for name, params := range map[string]prepaid.FindCreatedParams{
+			"key":      {ProgramClientID: "acme", ClientAccountKey: "emp-9"},
+			"external": {CompanyID: company, ExternalAccountID: summary.ExternalAccountID},
+			"both":     {ProgramClientID: "acme", ClientAccountKey: "emp-9", CompanyID: company, ExternalAccountID: summary.ExternalAccountID},
+		} {
+			account, err := s.client.Accounts.FindCreated(t.Context(), params)
+			require.NoError(t, err, name)
+			require.Equal(t, summary.ExternalAccountID, account.ExternalAccountID, name)
+		}
+		_, err = s.client.Accounts.FindCreated(t.Context(), prepaid.FindCreatedParams{
+			ProgramClientID: "acme", ClientAccountKey: "emp-0", VisibleWithin: time.Nanosecond,
+		})
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.Len(t, s.AccountIDs(), 2)
 	})
-	require.ErrorIs(t, err, prepaid.ErrNotSeen)
-	require.Len(t, s.AccountIDs(), 2)
 }
 
 // With a wrong client_id the card is created, and only the company has it: the error names the settings at once, and a
 // second run creates nothing.
 func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	params := prepaid.IssueParams{
-		Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Cardholder: cardholder()},
-		ProgramClientID: "wrong-id",
-	}
-	for i, elsewhere := range []string{
-		"the account has another client_id", "the company has an account with this client_account_key under another client_id",
-	} {
-		outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
-		began := time.Now()
-		_, err := s.client.Accounts.Issue(t.Context(), params)
-		require.ErrorIs(t, err, prepaid.ErrNotSeen)
-		require.Equal(t, outcome, prepaid.OutcomeOf(err))
-		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
-		require.Less(t, time.Since(began), 10*time.Second)
-		params.Again = true
-	}
-	require.Equal(t, []int{201}, s.statuses("POST /accounts"))
-	params.ProgramClientID = prepaidtest.DefaultProgramClientID
-	issued, err := s.client.Accounts.Issue(t.Context(), params)
-	require.NoError(t, err)
-	require.False(t, issued.Created, "fixed, it is found")
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		params := prepaid.IssueParams{
+			Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Cardholder: cardholder()},
+			ProgramClientID: "wrong-id",
+		}
+		for i, elsewhere := range []string{
+			"the account has another client_id", "the company has an account with this client_account_key under another client_id",
+		} {
+			outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
+			began := time.Now()
+			_, err := s.client.Accounts.Issue(t.Context(), params)
+			require.ErrorIs(t, err, prepaid.ErrNotSeen)
+			require.Equal(t, outcome, prepaid.OutcomeOf(err))
+			require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
+			require.Less(t, time.Since(began), 10*time.Second)
+			params.Again = true
+		}
+		require.Equal(t, []int{201}, s.statuses("POST /accounts"))
+		params.ProgramClientID = prepaidtest.DefaultProgramClientID
+		issued, err := s.client.Accounts.Issue(t.Context(), params)
+		require.NoError(t, err)
+		require.False(t, issued.Created, "fixed, it is found")
+	})
 }

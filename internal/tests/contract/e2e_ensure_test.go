@@ -41,84 +41,85 @@ func TestE2EEnsurePolicy(t *testing.T) {
 	} {
 		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
-			ctx, policies := t.Context(), s.client.Policy
-			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "5933"}}))
-			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
-			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
-			before := len(s.writes())
+			onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+				s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
+				ctx, policies := t.Context(), s.client.Policy
+				require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "5933"}}))
+				require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
+				require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
+				before := len(s.writes())
 
-			other := casino
-			other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
-			categories := prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}, RemoveOthers: true, Reason: "audit"}
-			merchants := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-				DefaultAction: action, Rules: []prepaid.MerchantRule{other, hotel}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
-			}
-			terminals := prepaid.EnsureRulesParams[prepaid.TerminalRule]{
-				DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
-			}
-			other.ID = 0
-			wantCategories := &prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}}
-			wantMerchants := &prepaid.EnsuredRules[prepaid.MerchantRule]{
-				Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races},
-			}
-			wantTerminals := &prepaid.EnsuredRules[prepaid.TerminalRule]{
-				Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
-			}
-			for _, dry := range []bool{true, false} {
-				categories.DryRun, merchants.DryRun, terminals.DryRun = dry, dry, dry
-				require.Len(t, s.writes(), before, "a dry run sends nothing")
+				other := casino
+				other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
+				categories := prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}, RemoveOthers: true, Reason: "audit"}
+				merchants := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+					DefaultAction: action, Rules: []prepaid.MerchantRule{other, hotel}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
+				}
+				terminals := prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+					DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
+				}
+				other.ID = 0
+				wantCategories := &prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}}
+				wantMerchants := &prepaid.EnsuredRules[prepaid.MerchantRule]{
+					Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races},
+				}
+				wantTerminals := &prepaid.EnsuredRules[prepaid.TerminalRule]{
+					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
+				}
+				for _, dry := range []bool{true, false} {
+					categories.DryRun, merchants.DryRun, terminals.DryRun = dry, dry, dry
+					require.Len(t, s.writes(), before, "a dry run sends nothing")
+					gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
+					require.NoError(t, err)
+					require.Equal(t, wantCategories, gotCategories)
+					gotMerchants, err := policies.EnsureMerchants(ctx, 43, merchants)
+					require.NoError(t, err)
+					require.Equal(t, wantMerchants, gotMerchants)
+					gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
+					require.NoError(t, err)
+					require.Equal(t, wantTerminals, gotTerminals)
+					require.True(t, gotCategories.Changed() && gotMerchants.Changed() && gotTerminals.Changed())
+				}
+				adds := []string{
+					`categories {"reason":"audit","add":[7995]}`,
+					`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
+					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T3"}]}`,
+				}
+				removes := []string{
+					`categories {"reason":"audit","remove":[5933]}`,
+					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
+					`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T1"}]}`,
+				}
+				replaces := [][]string{
+					{`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"CASINO"}]}`,
+						`merchants {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"Casino of Sydney"}]}`},
+					{`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2"}]}`,
+						`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2","description":"till 2"}]}`},
+				}
+				first, last := adds, removes
+				if action == prepaid.PolicyActionDeny {
+					first, last = removes, adds
+				}
+				require.Equal(t, []string{
+					first[0], last[0],
+					first[1], replaces[0][0], replaces[0][1], last[1],
+					first[2], replaces[1][0], replaces[1][1], last[2],
+				}, s.writes()[before:])
+
+				require.Equal(t, int64(99), merchants.Rules[0].ID, "the caller's list is the caller's")
+
+				read := len(s.Requests())
+				s.AllowOnly("GET /policy/{id}/categories", "GET /policy/{id}/merchants", "GET /policy/{id}/terminals")
 				gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
 				require.NoError(t, err)
-				require.Equal(t, wantCategories, gotCategories)
 				gotMerchants, err := policies.EnsureMerchants(ctx, 43, merchants)
 				require.NoError(t, err)
-				require.Equal(t, wantMerchants, gotMerchants)
 				gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
 				require.NoError(t, err)
-				require.Equal(t, wantTerminals, gotTerminals)
-				require.True(t, gotCategories.Changed() && gotMerchants.Changed() && gotTerminals.Changed())
-			}
-			adds := []string{
-				`categories {"reason":"audit","add":[7995]}`,
-				`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
-				`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T3"}]}`,
-			}
-			removes := []string{
-				`categories {"reason":"audit","remove":[5933]}`,
-				`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
-				`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T1"}]}`,
-			}
-			replaces := [][]string{
-				{`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"CASINO"}]}`,
-					`merchants {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"Casino of Sydney"}]}`},
-				{`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2"}]}`,
-					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2","description":"till 2"}]}`},
-			}
-			first, last := adds, removes
-			if action == prepaid.PolicyActionDeny {
-				first, last = removes, adds
-			}
-			require.Equal(t, []string{
-				first[0], last[0],
-				first[1], replaces[0][0], replaces[0][1], last[1],
-				first[2], replaces[1][0], replaces[1][1], last[2],
-			}, s.writes()[before:])
-
-			require.Equal(t, int64(99), merchants.Rules[0].ID, "the caller's list is the caller's")
-
-			read := len(s.Requests())
-			s.AllowOnly("GET /policy/{id}/categories", "GET /policy/{id}/merchants", "GET /policy/{id}/terminals")
-			gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
-			require.NoError(t, err)
-			gotMerchants, err := policies.EnsureMerchants(ctx, 43, merchants)
-			require.NoError(t, err)
-			gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
-			require.NoError(t, err)
-			require.Len(t, s.Requests(), read+3, "each list is read once")
-			require.False(t, gotCategories.Changed() || gotMerchants.Changed() || gotTerminals.Changed())
-			require.Equal(t, []int{2, 2, 2}, []int{len(gotCategories.Unchanged), len(gotMerchants.Unchanged), len(gotTerminals.Unchanged)})
+				require.Len(t, s.Requests(), read+3, "each list is read once")
+				require.False(t, gotCategories.Changed() || gotMerchants.Changed() || gotTerminals.Changed())
+				require.Equal(t, []int{2, 2, 2}, []int{len(gotCategories.Unchanged), len(gotMerchants.Unchanged), len(gotTerminals.Unchanged)})
+			})
 		})
 	}
 }
@@ -126,63 +127,65 @@ func TestE2EEnsurePolicy(t *testing.T) {
 // Rules are removed, and texts replaced, only on request.
 func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	ctx, policies := t.Context(), s.client.Policy
-	require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
-	other := casino
-	other.Description = "another text"
-	result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other, hotel},
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		ctx, policies := t.Context(), s.client.Policy
+		require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
+		other := casino
+		other.Description = "another text"
+		result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other, hotel},
+		})
+		require.NoError(t, err)
+		require.Equal(t, &prepaid.EnsuredRules[prepaid.MerchantRule]{
+			Added: []prepaid.MerchantRule{hotel}, Left: []prepaid.MerchantRule{casino, races},
+		}, result)
+		nothing, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})
+		require.NoError(t, err)
+		require.Len(t, nothing.Left, 3)
+		all, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{}, RemoveOthers: true,
+		})
+		require.NoError(t, err)
+		require.Len(t, all.Removed, 3)
 	})
-	require.NoError(t, err)
-	require.Equal(t, &prepaid.EnsuredRules[prepaid.MerchantRule]{
-		Added: []prepaid.MerchantRule{hotel}, Left: []prepaid.MerchantRule{casino, races},
-	}, result)
-	nothing, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})
-	require.NoError(t, err)
-	require.Len(t, nothing.Left, 3)
-	all, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{}, RemoveOthers: true,
-	})
-	require.NoError(t, err)
-	require.Len(t, all.Removed, 3)
 }
 
 // Ambiguous input is refused before anything is sent.
 func TestE2EEnsureRefuses(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	ctx, policies := t.Context(), s.client.Policy
-	_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-		Rules: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		ctx, policies := t.Context(), s.client.Policy
+		_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			Rules: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",
+		})
+		invalid(t, err, "company", "default_action", "merchants[0].acquirer_id", "merchants[0].card_acceptor_id", "merchants[0].description", "merchants[2]", "reason")
+		require.ErrorContains(t, err, "merchants[2] is listed twice")
+		_, err = policies.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: "close", Rules: []prepaid.TerminalRule{{Description: "\xff"}}})
+		invalid(t, err, "default_action", "terminals[0].acquirer_id", "terminals[0].card_acceptor_id", "terminals[0].terminal_id", "terminals[0].description")
+		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"742"}})
+		invalid(t, err, "categories[0]")
+		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
+		invalid(t, err, "categories")
+		require.Empty(t, s.Requests())
+
+		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
+		invalid(t, err, "default_action")
+		require.ErrorContains(t, err, "must be the policy's, or the rules would do the opposite: allow")
+		const twice = `{"default_action":"allow","description":"","merchants":[` +
+			`{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"a","id":1},{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"b","id":2}]}`
+		s.Inject("GET /policy/{id}/merchants", prepaidtest.RespondBody(200, "application/vnd.vendor+json", twice))
+		_, err = policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{casino}})
+		require.ErrorIs(t, err, prepaid.ErrAmbiguous)
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+		s.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
+		_, err = policies.EnsureCategories(ctx, 8, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow})
+		require.ErrorIs(t, err, prepaid.ErrNotFound)
+		require.Empty(t, s.writes())
+
+		cancelled, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 	})
-	invalid(t, err, "company", "default_action", "merchants[0].acquirer_id", "merchants[0].card_acceptor_id", "merchants[0].description", "merchants[2]", "reason")
-	require.ErrorContains(t, err, "merchants[2] is listed twice")
-	_, err = policies.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: "close", Rules: []prepaid.TerminalRule{{Description: "\xff"}}})
-	invalid(t, err, "default_action", "terminals[0].acquirer_id", "terminals[0].card_acceptor_id", "terminals[0].terminal_id", "terminals[0].description")
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"742"}})
-	invalid(t, err, "categories[0]")
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
-	invalid(t, err, "categories")
-	require.Empty(t, s.Requests())
-
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
-	invalid(t, err, "default_action")
-	require.ErrorContains(t, err, "must be the policy's, or the rules would do the opposite: allow")
-	const twice = `{"default_action":"allow","description":"","merchants":[` +
-		`{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"a","id":1},{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"b","id":2}]}`
-	s.Inject("GET /policy/{id}/merchants", prepaidtest.RespondBody(200, "application/vnd.vendor+json", twice))
-	_, err = policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{casino}})
-	require.ErrorIs(t, err, prepaid.ErrAmbiguous)
-	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
-	s.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
-	_, err = policies.EnsureCategories(ctx, 8, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow})
-	require.ErrorIs(t, err, prepaid.ErrNotFound)
-	require.Empty(t, s.writes())
-
-	cancelled, cancel := context.WithCancel(ctx)
-	cancel()
-	_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }

@@ -50,28 +50,29 @@ func TestE2EFundingUnknown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			id := s.seed("100.00")
-			s.Inject("POST /funding/redemptions", c.fault)
-			result, err := s.client.Funding.Redeem(t.Context(), redemption(id, "25.50"))
-			require.Nil(t, result)
-			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-			require.Len(t, s.statuses("POST /funding/redemptions"), 1)
-			s.holds(id, c.balance)
+			onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+				id := s.seed("100.00")
+				s.Inject("POST /funding/redemptions", c.fault)
+				result, err := s.client.Funding.Redeem(t.Context(), redemption(id, "25.50"))
+				require.Nil(t, result)
+				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+				require.Len(t, s.statuses("POST /funding/redemptions"), 1)
+				s.holds(id, c.balance)
 
-			query := prepaid.FindMovementParams{
-				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
-				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
-			}.Around(err)
-			finding, err := s.client.Accounts.FindMovement(t.Context(), query)
-			require.ErrorIs(t, err, c.seen)
-			if c.seen == nil {
-				require.Equal(t, s.last(id).ID, finding.Transactions[0].ID)
-				s.redeemAgain(id, "25.50")
-				finding, err = s.client.Accounts.FindMovement(t.Context(), query)
-				require.ErrorIs(t, err, prepaid.ErrAmbiguous)
-				require.Len(t, finding.Transactions, 2)
-			}
+				query := prepaid.FindMovementParams{
+					AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
+					Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
+				}.Around(err)
+				finding, err := s.client.Accounts.FindMovement(t.Context(), query)
+				require.ErrorIs(t, err, c.seen)
+				if c.seen == nil {
+					require.Equal(t, s.last(id).ID, finding.Transactions[0].ID)
+					s.redeemAgain(id, "25.50")
+					finding, err = s.client.Accounts.FindMovement(t.Context(), query)
+					require.ErrorIs(t, err, prepaid.ErrAmbiguous)
+					require.Len(t, finding.Transactions, 2)
+				}
+			})
 		})
 	}
 }

@@ -32,18 +32,22 @@ type hookStage struct {
 	users  map[string]int
 }
 
-func newHookStage(t *testing.T, options prepaidtest.Options) *hookStage {
+// onHookStage is onStage with a receiver. The receiver is outside the bubble and keeps no connection: on an open one, the bubble's
+// clock would stop.
+func onHookStage(t *testing.T, options prepaidtest.Options, test func(t *testing.T, s *hookStage)) {
 	t.Helper()
 	s := &hookStage{status: http.StatusOK, users: map[string]int{}}
 	s.receiver = httptest.NewUnstartedServer(http.HandlerFunc(s.receive))
 	s.receiver.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // connections that are cut
+	s.receiver.Config.SetKeepAlivesEnabled(false)
 	s.receiver.StartTLS()
-	t.Cleanup(s.receiver.Close)
-	roots := x509.NewCertPool()
-	roots.AddCert(s.receiver.Certificate())
-	options.WebhookRoots = roots
-	s.stage = newStage(t, options)
-	return s
+	defer s.receiver.Close()
+	options.WebhookRoots = x509.NewCertPool()
+	options.WebhookRoots.AddCert(s.receiver.Certificate())
+	onStage(t, options, func(t *testing.T, inner *stage) {
+		s.stage = inner
+		test(t, s)
+	})
 }
 
 func (s *hookStage) receive(w http.ResponseWriter, r *http.Request) {
@@ -82,31 +86,32 @@ func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
 func TestE2EHookAddressWithUser(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := newHookStage(t, prepaidtest.Options{})
-	config := s.Config()
-	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	params := s.hook(true)
-	params.URI = strings.Replace(params.URI, "https://", "https://ann:hunter2@", 1)
-	made, err := client.Hooks.Create(t.Context(), params)
-	require.NoError(t, err)
-	require.Equal(t, 1, s.users["ann:hunter2"], "the ping")
-	hook, err := client.Hooks.Get(t.Context(), made)
-	require.NoError(t, err)
-	require.Equal(t, params.URI, hook.URI)
+	onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
+		config := s.Config()
+		config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		client, err := prepaid.NewClient(config)
+		require.NoError(t, err)
+		params := s.hook(true)
+		params.URI = strings.Replace(params.URI, "https://", "https://ann:hunter2@", 1)
+		made, err := client.Hooks.Create(t.Context(), params)
+		require.NoError(t, err)
+		require.Equal(t, 1, s.users["ann:hunter2"], "the ping")
+		hook, err := client.Hooks.Get(t.Context(), made)
+		require.NoError(t, err)
+		require.Equal(t, params.URI, hook.URI)
 
-	s.response(http.StatusInternalServerError)
-	refusal := client.Hooks.Update(t.Context(), made, prepaid.UpdateHookParams{URI: params.URI + "/2"})
-	require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
-	params.HMACKeyID = ";"
-	_, invalid := client.Hooks.Create(t.Context(), params)
-	require.Error(t, invalid)
-	require.NoError(t, client.Close()) // waits for goroutines that still write to the log
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("hook", "hook", hook, "params", params)
-	fmt.Fprintf(&log, "%v %+v %#v %v %v %v %+v", hook, *hook, params, refusal, invalid, s.Deliveries(), s.Requests())
-	require.NotContains(t, log.String(), "hunter2")
-	require.Contains(t, log.String(), "https://[REDACTED]@127.0.0.1")
+		s.response(http.StatusInternalServerError)
+		refusal := client.Hooks.Update(t.Context(), made, prepaid.UpdateHookParams{URI: params.URI + "/2"})
+		require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
+		params.HMACKeyID = ";"
+		_, invalid := client.Hooks.Create(t.Context(), params)
+		require.Error(t, invalid)
+		require.NoError(t, client.Close()) // waits for goroutines that still write to the log
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("hook", "hook", hook, "params", params)
+		fmt.Fprintf(&log, "%v %+v %#v %v %v %v %+v", hook, *hook, params, refusal, invalid, s.Deliveries(), s.Requests())
+		require.NotContains(t, log.String(), "hunter2")
+		require.Contains(t, log.String(), "https://[REDACTED]@127.0.0.1")
+	})
 }
 
 // register makes a hook and returns its id.
@@ -139,9 +144,10 @@ func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.
 // The 401 for a scope without access looks like that for a bad token: it causes only one renewal.
 func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{}})
-	_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
-	refused(t, err, 401, string(prepaid.CodeUnauthorized))
-	require.Equal(t, []int{401, 401}, s.statuses("POST /hooks"))
-	require.Len(t, s.statuses(tokenOperation), 2)
+	onHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{}}, func(t *testing.T, s *hookStage) {
+		_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
+		refused(t, err, 401, string(prepaid.CodeUnauthorized))
+		require.Equal(t, []int{401, 401}, s.statuses("POST /hooks"))
+		require.Len(t, s.statuses(tokenOperation), 2)
+	})
 }

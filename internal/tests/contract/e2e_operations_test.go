@@ -21,21 +21,22 @@ import (
 // Every operation of the emulator is called through the client, and responds with the success of its row.
 func TestE2EEveryOperationSucceeds(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.Options{})
-	called := []string{}
-	for _, e := range exercises() {
-		called = append(called, e.operation)
-		require.NoError(t, e.prepare(s)(t.Context()), e.operation)
-		responded := s.statuses(e.operation)
-		require.NotEmpty(t, responded, e.operation)
-		want, _, _ := strings.Cut(e.row().Success, ",")
-		switch e.operation {
-		case "GET /accounts", "GET /accounts/{id}/tokens", "GET /hooks/{id}/undeliverable": // there are none
-			want = "204"
+	onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
+		called := []string{}
+		for _, e := range exercises() {
+			called = append(called, e.operation)
+			require.NoError(t, e.prepare(s)(t.Context()), e.operation)
+			responded := s.statuses(e.operation)
+			require.NotEmpty(t, responded, e.operation)
+			want, _, _ := strings.Cut(e.row().Success, ",")
+			switch e.operation {
+			case "GET /accounts", "GET /accounts/{id}/tokens", "GET /hooks/{id}/undeliverable": // there are none
+				want = "204"
+			}
+			require.Equal(t, want, strconv.Itoa(responded[len(responded)-1]), e.operation)
 		}
-		require.Equal(t, want, strconv.Itoa(responded[len(responded)-1]), e.operation)
-	}
-	require.ElementsMatch(t, prepaidtest.Operations(), called)
+		require.ElementsMatch(t, prepaidtest.Operations(), called)
+	})
 }
 
 // row is the exercise's line of operations.txt.
@@ -117,21 +118,22 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 	for _, e := range tree.OneOfEach(exercises(), func(e exercise) string { return e.effect() + " of " + e.row().Class() }) {
 		t.Run(e.operation, func(t *testing.T) {
 			t.Parallel()
-			s := newHookStage(t, prepaidtest.Options{})
-			for _, f := range wireFaults() {
-				call := e.prepare(s)
-				s.Inject(e.operation, f.fault)
-				err := call(t.Context())
-				require.Zero(t, s.FaultsLeft(), f.name)
-				outcome, fails := f.fails[e.effect()]
-				if !fails {
-					require.NoError(t, err, f.name)
-					continue
+			onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
+				for _, f := range wireFaults() {
+					call := e.prepare(s)
+					s.Inject(e.operation, f.fault)
+					err := call(t.Context())
+					require.Zero(t, s.FaultsLeft(), f.name)
+					outcome, fails := f.fails[e.effect()]
+					if !fails {
+						require.NoError(t, err, f.name)
+						continue
+					}
+					require.Error(t, err, f.name)
+					require.Equal(t, outcome, prepaid.OutcomeOf(err), "%s: %v", f.name, err)
+					f.check(t, err)
 				}
-				require.Error(t, err, f.name)
-				require.Equal(t, outcome, prepaid.OutcomeOf(err), "%s: %v", f.name, err)
-				f.check(t, err)
-			}
+			})
 		})
 	}
 }
@@ -139,41 +141,43 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 // A lasting 500 of every row arrives with its code, and after a read nothing has happened.
 func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.Options{})
-	for _, e := range exercises() {
-		call := e.prepare(s)
-		s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Respond(500, "")}, 4)...)
-		err := call(t.Context())
-		require.ErrorIs(t, err, prepaid.ErrServer, e.operation)
-		require.ErrorIs(t, err, prepaid.CodeServerError, e.operation)
-		want, used := unknown, 1
-		switch e.effect() {
-		case "read", "token":
-			want, used = notProcessed, 4
-		case "read, final":
-			want = notProcessed
-		case "repeated":
-			used = 4
+	onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
+		for _, e := range exercises() {
+			call := e.prepare(s)
+			s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Respond(500, "")}, 4)...)
+			err := call(t.Context())
+			require.ErrorIs(t, err, prepaid.ErrServer, e.operation)
+			require.ErrorIs(t, err, prepaid.CodeServerError, e.operation)
+			want, used := unknown, 1
+			switch e.effect() {
+			case "read", "token":
+				want, used = notProcessed, 4
+			case "read, final":
+				want = notProcessed
+			case "repeated":
+				used = 4
+			}
+			require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)
+			require.Equal(t, 4-used, s.FaultsLeft(), e.operation)
+			require.Equal(t, e.effect() == "read, final", errors.Is(err, prepaid.ErrReportFailed), e.operation)
+			s.ClearFaults()
 		}
-		require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)
-		require.Equal(t, 4-used, s.FaultsLeft(), e.operation)
-		require.Equal(t, e.effect() == "read, final", errors.Is(err, prepaid.ErrReportFailed), e.operation)
-		s.ClearFaults()
-	}
+	})
 }
 
 // A call that ends before it is sent has no effect.
 func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.Options{})
-	ended, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-	defer cancel()
-	for _, e := range exercises() {
-		call := e.prepare(s)
-		before := len(s.Requests())
-		err := call(ended)
-		require.ErrorIs(t, err, context.DeadlineExceeded, e.operation)
-		require.Equal(t, notProcessed, prepaid.OutcomeOf(err), e.operation)
-		require.Len(t, s.Requests(), before, e.operation)
-	}
+	onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
+		ended, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer cancel()
+		for _, e := range exercises() {
+			call := e.prepare(s)
+			before := len(s.Requests())
+			err := call(ended)
+			require.ErrorIs(t, err, context.DeadlineExceeded, e.operation)
+			require.Equal(t, notProcessed, prepaid.OutcomeOf(err), e.operation)
+			require.Len(t, s.Requests(), before, e.operation)
+		}
+	})
 }

@@ -65,21 +65,22 @@ func (s *stage) pinStatus(params prepaid.SealedPINParams, call pinStep) string {
 
 func TestE2EPINChange(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	for i, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512, prepaid.PINHashSHA256} {
-		id := s.seed("0")
-		params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
-		if i == 3 {
-			params.Envelope.OAEPHashingAlgorithm = "" // other makers of envelopes may omit it
-		}
-		require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
-		require.Empty(t, s.PINOf(id))
-		require.Equal(t, "executed", s.pinStatus(params, s.client.PIN.Execute))
-		require.Equal(t, "4921", s.PINOf(id))
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		for i, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512, prepaid.PINHashSHA256} {
+			id := s.seed("0")
+			params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
+			if i == 3 {
+				params.Envelope.OAEPHashingAlgorithm = "" // other makers of envelopes may omit it
+			}
+			require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
+			require.Empty(t, s.PINOf(id))
+			require.Equal(t, "executed", s.pinStatus(params, s.client.PIN.Execute))
+			require.Equal(t, "4921", s.PINOf(id))
 
-		_, err := s.client.PIN.Execute(t.Context(), params)
-		refused(t, err, 400, "invalid_operation")
-	}
-	require.JSONEq(t, `{"eaid":"`+string(s.AccountIDs()[3])+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
-		s.sent("POST /pin/initiate"))
+			_, err := s.client.PIN.Execute(t.Context(), params)
+			refused(t, err, 400, "invalid_operation")
+		}
+		require.JSONEq(t, `{"eaid":"`+string(s.AccountIDs()[3])+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
+			s.sent("POST /pin/initiate"))
+	})
 }

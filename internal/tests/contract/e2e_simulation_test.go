@@ -38,22 +38,23 @@ func clearingOf(params prepaid.SimulateParams, authorization string) prepaid.Sim
 // A transaction needs only the fields that the client requires, and later calls work without the others.
 func TestE2ESimulationOfTheLeast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id, ctx := s.seed("100.00"), t.Context()
-	params := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("10.00")}
-	made, err := s.client.Simulation.Transact(ctx, params)
-	require.NoError(t, err)
-	require.True(t, made.Success, made.Message)
-	params.AuthorizationID = made.AuthorizationID
-	for name, call := range map[string]simulateStep{"advise": s.client.Simulation.Advise, "clear": s.client.Simulation.Clear} {
-		result, err := call(ctx, params)
-		require.NoError(t, err, name)
-		require.True(t, result.Success, "%s: %s", name, result.Message)
-	}
-	withdrawal := prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("10.00"), MerchantCategoryCode: "6011",
-	}
-	made, err = s.client.Simulation.Transact(ctx, withdrawal)
-	require.NoError(t, err)
-	require.True(t, made.Success, made.Message)
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		id, ctx := s.seed("100.00"), t.Context()
+		params := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("10.00")}
+		made, err := s.client.Simulation.Transact(ctx, params)
+		require.NoError(t, err)
+		require.True(t, made.Success, made.Message)
+		params.AuthorizationID = made.AuthorizationID
+		for name, call := range map[string]simulateStep{"advise": s.client.Simulation.Advise, "clear": s.client.Simulation.Clear} {
+			result, err := call(ctx, params)
+			require.NoError(t, err, name)
+			require.True(t, result.Success, "%s: %s", name, result.Message)
+		}
+		withdrawal := prepaid.SimulateParams{
+			Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("10.00"), MerchantCategoryCode: "6011",
+		}
+		made, err = s.client.Simulation.Transact(ctx, withdrawal)
+		require.NoError(t, err)
+		require.True(t, made.Success, made.Message)
+	})
 }

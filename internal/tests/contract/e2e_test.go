@@ -3,6 +3,7 @@ package contract
 import (
 	"cmp"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,9 +20,16 @@ type stage struct {
 	client *prepaid.Client
 }
 
-// newStage starts an emulator whose reports and clearings take no time, and a client.
+// onStage runs a test on a stage in a bubble. Both have a clock on which a wait takes no time.
+func onStage(t *testing.T, options prepaidtest.Options, test func(t *testing.T, s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newStage(t, options)) })
+}
+
+// newStage starts an emulator in memory whose reports and clearings take no time, and a client.
 func newStage(t *testing.T, options prepaidtest.Options) *stage {
 	t.Helper()
+	options.InMemory = true
 	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
 	server := prepaidtest.NewServer(t, options)
 	client := harness.NewClient(t, server.Config())
