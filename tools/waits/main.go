@@ -1,0 +1,36 @@
+// Command waits fails if a test of the root module waits for real time, starts a process or compares a measured duration. In a
+// bubble of testing/synctest a test may do all but start a process, since time is virtual there. What needs real time or a process
+// belongs into the module tests.
+//
+//	go -C tools run ./waits
+//
+// It reads the _test.go files of the root module, and packages for tests: those below internal/tests and those whose names end in
+// "test", except the emulator. A function is in a bubble if each of its uses is.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cardprograms/prepaid/tools/internal/checkout"
+)
+
+func main() {
+	checkout.Enter()
+	os.Exit(run(".", os.Stdout, os.Stderr))
+}
+
+// run returns the exit status: 0 for no faults, 1 for faults, 2 if the check failed.
+func run(directory string, out, problems io.Writer) int {
+	p, err := load(directory)
+	if err != nil {
+		fmt.Fprintln(problems, "waits:", err)
+		return 2
+	}
+	faults := p.faults()
+	for _, fault := range faults {
+		fmt.Fprintln(out, fault)
+	}
+	return min(len(faults), 1)
+}

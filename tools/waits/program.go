@@ -1,0 +1,348 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// shortest is the least limit of an attempt or a context that does not end a test by time.
+const shortest = 10 * time.Second
+
+// place is a position in the code: in a function, and perhaps within the body of a bubble.
+type place struct {
+	at       string
+	function string // the enclosing function
+	bubble   bool
+}
+
+// program has the functions of the tests, with the places that use each function and the places that wait.
+type program struct {
+	directory string
+	roots     map[string]bool // functions that run outside a bubble: tests and examples
+	uses      map[string][]place
+	methods   map[string][]string // for each type, its methods: they may be called through an interface, where the type is used
+	waits     map[place]string
+	bubbles   map[string]bool // functions that run a parameter in a bubble, and synctest.Test
+}
+
+// load reads the packages of a module with their tests.
+func load(directory string) (*program, error) {
+	all, err := packages.Load(&packages.Config{
+		Dir: directory, Tests: true,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
+			packages.NeedExportFile | packages.NeedForTest,
+	}, "./...")
+	if err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(directory)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{
+		directory: absolute, roots: make(map[string]bool), uses: make(map[string][]place), methods: make(map[string][]string),
+		waits: make(map[place]string), bubbles: map[string]bool{"testing/synctest.Test": true},
+	}
+	for known := 0; known < len(p.bubbles); { // a function may run its parameter with a function of another package
+		known = len(p.bubbles)
+		p.eachFile(all, (*reader).findBubbles)
+	}
+	p.eachFile(all, (*reader).read)
+	for _, one := range all {
+		for _, failure := range one.Errors {
+			err = errors.Join(err, failure)
+		}
+	}
+	return p, err
+}
+
+// eachFile calls read for each file of tests.
+func (p *program) eachFile(all []*packages.Package, read func(*reader, *ast.File)) {
+	seen := make(map[string]bool)
+	for _, one := range all {
+		for _, file := range one.Syntax {
+			if name := one.Fset.Position(file.Pos()).Filename; p.isTest(name) && !seen[name] {
+				seen[name] = true
+				read(&reader{program: p, Package: one}, file)
+			}
+		}
+	}
+}
+
+// isTest reports whether a file belongs to tests.
+func (p *program) isTest(name string) bool {
+	relative, err := filepath.Rel(p.directory, name)
+	directory := filepath.ToSlash(filepath.Dir(relative))
+	return err == nil && !strings.HasPrefix(relative, "..") && (strings.HasSuffix(name, "_test.go") ||
+		strings.HasPrefix(directory, "internal/tests/") || strings.HasSuffix(directory, "test") && directory != "prepaidtest")
+}
+
+// reader reads one file.
+type reader struct {
+	*program
+	*packages.Package
+
+	function string
+	depth    int  // of bubbles around the node
+	anyValue bool // the function runs a value that is neither a literal nor its parameter in a bubble, such as one of a table
+}
+
+// findBubbles finds the functions that run a parameter in a bubble.
+func (r *reader) findBubbles(file *ast.File) {
+	for _, declaration := range file.Decls {
+		function, ok := declaration.(*ast.FuncDecl)
+		if !ok || function.Body == nil {
+			continue
+		}
+		object, ok := r.TypesInfo.Defs[function.Name].(*types.Func)
+		if !ok {
+			continue
+		}
+		for parameter := range object.Signature().Params().Variables() {
+			if _, ok := parameter.Type().Underlying().(*types.Signature); ok && r.runsInBubble(function.Body, parameter) {
+				r.program.bubbles[object.FullName()] = true
+			}
+		}
+	}
+}
+
+// runsInBubble reports whether code passes a variable, or a function literal that uses it, to a function of bubbles.
+func (r *reader) runsInBubble(body ast.Node, variable types.Object) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && r.program.bubbles[r.called(call)] {
+			for _, argument := range call.Args {
+				ast.Inspect(argument, func(n ast.Node) bool {
+					name, ok := n.(*ast.Ident)
+					found = found || ok && r.TypesInfo.Uses[name] == variable
+					return !found
+				})
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// runsAnyValue reports whether code passes something else than a literal to a function of bubbles.
+func (r *reader) runsAnyValue(body ast.Node) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && r.program.bubbles[r.called(call)] {
+			_, literal := call.Args[len(call.Args)-1].(*ast.FuncLit)
+			found = found || !literal
+		}
+		return !found
+	})
+	return found
+}
+
+func (r *reader) read(file *ast.File) {
+	for _, declaration := range file.Decls {
+		function, ok := declaration.(*ast.FuncDecl)
+		if !ok {
+			r.function = ""
+			r.walk(declaration)
+			continue
+		}
+		object, ok := r.TypesInfo.Defs[function.Name].(*types.Func)
+		if !ok {
+			continue
+		}
+		name := function.Name.Name
+		r.function = object.FullName()
+		if receiver := object.Signature().Recv(); receiver != nil {
+			owner := typeName(receiver.Type())
+			r.methods[owner] = append(r.methods[owner], r.function)
+		} else if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") || strings.HasPrefix(name, "Example") && hasOutput(file, function) {
+			r.roots[r.function] = true
+		}
+		r.anyValue = function.Body != nil && r.runsAnyValue(function.Body)
+		if !strings.HasPrefix(name, "Benchmark") && function.Body != nil {
+			r.walk(function.Body)
+		}
+	}
+}
+
+// hasOutput reports whether go test runs an example.
+func hasOutput(file *ast.File, function *ast.FuncDecl) bool {
+	return slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
+		text := strings.ToLower(strings.TrimSpace(c.Text()))
+		return function.Pos() < c.Pos() && c.End() < function.End() && (strings.HasPrefix(text, "output:") || strings.HasPrefix(text, "unordered output:"))
+	})
+}
+
+// walk notes the uses and the waits below a node.
+func (r *reader) walk(node ast.Node) {
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if r.program.bubbles[r.called(n)] {
+				r.walk(n.Fun)
+				r.inBubble(n.Args)
+				return false
+			}
+			r.call(n)
+		case *ast.CompositeLit:
+			if r.anyValue && n.Type != nil {
+				r.walk(n.Type)
+				r.inBubble(n.Elts)
+				return false
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				r.limit(key.Name, n.Value)
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if field, ok := left.(*ast.SelectorExpr); ok && i < len(n.Rhs) {
+					r.limit(field.Sel.Name, n.Rhs[i])
+				}
+			}
+		case *ast.Ident:
+			switch object := r.TypesInfo.Uses[n].(type) {
+			case *types.Func:
+				r.uses[object.Origin().FullName()] = append(r.uses[object.Origin().FullName()], r.place(n))
+			case *types.TypeName:
+				name := typeName(object.Type())
+				r.uses[name] = append(r.uses[name], r.place(n))
+			}
+		}
+		return true
+	})
+}
+
+// inBubble walks expressions whose functions run in a bubble.
+func (r *reader) inBubble(all []ast.Expr) {
+	r.depth++
+	for _, one := range all {
+		r.walk(one)
+	}
+	r.depth--
+}
+
+// called returns the full name of a called function, or "".
+func (r *reader) called(call *ast.CallExpr) string {
+	var name *ast.Ident
+	switch function := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		name = function
+	case *ast.SelectorExpr:
+		name = function.Sel
+	default:
+		return ""
+	}
+	if function, ok := r.TypesInfo.Uses[name].(*types.Func); ok {
+		return function.FullName()
+	}
+	return ""
+}
+
+func (r *reader) call(call *ast.CallExpr) {
+	switch name := r.called(call); name {
+	case "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick", "time.AfterFunc", "time.Since",
+		"os/exec.Command", "os/exec.CommandContext", "os.StartProcess",
+		"github.com/stretchr/testify/require.Never", "github.com/stretchr/testify/require.Neverf":
+		r.waits[r.place(call)] = name
+	case "context.WithTimeout", "context.WithTimeoutCause":
+		if r.isShort(call.Args[1]) {
+			r.waits[r.place(call)] = name + " of less than " + shortest.String()
+		}
+	}
+}
+
+// limit notes a short AttemptTimeout.
+func (r *reader) limit(field string, value ast.Expr) {
+	if field == "AttemptTimeout" && r.isShort(value) {
+		r.waits[r.place(value)] = "an AttemptTimeout of less than " + shortest.String()
+	}
+}
+
+// isShort reports whether an expression is a constant duration from 1 to shortest.
+func (r *reader) isShort(value ast.Expr) bool {
+	found := r.TypesInfo.Types[value].Value
+	if found == nil || found.Kind() != constant.Int {
+		return false
+	}
+	duration, exact := constant.Int64Val(found)
+	return exact && duration > 0 && time.Duration(duration) < shortest
+}
+
+func (r *reader) place(n ast.Node) place {
+	at := r.Fset.Position(n.Pos())
+	relative, err := filepath.Rel(r.directory, at.Filename)
+	return place{fmt.Sprintf("%s:%d", cmp.Or(relative, fmt.Sprint(err)), at.Line), r.function, r.depth > 0}
+}
+
+// typeName returns the full name of a named type, or of the type to which a pointer points.
+func typeName(t types.Type) string {
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	if named, ok := types.Unalias(t).(*types.Named); ok {
+		return types.TypeString(named.Origin(), nil)
+	}
+	return ""
+}
+
+// faults lists the places that wait outside a bubble or start a process, in order.
+func (p *program) faults() []string {
+	outside, anywhere := p.reached(false), p.reached(true)
+	var faults []string
+	for _, at := range slices.SortedFunc(maps.Keys(p.waits), func(a, b place) int { return cmp.Compare(a.at, b.at) }) {
+		what, from, reached := p.waits[at], "", false
+		if strings.HasPrefix(what, "os") {
+			from, reached = anywhere[at.function]
+		} else if from, reached = outside[at.function]; reached {
+			what, reached = what+" outside a synctest bubble", !at.bubble
+		}
+		if from != "" {
+			what += ", reached from " + from
+		}
+		if reached {
+			faults = append(faults, at.at+": "+what)
+		}
+	}
+	return faults
+}
+
+// reached returns the functions and types that tests reach outside bubbles, or anywhere, each with a place that uses it.
+func (p *program) reached(anywhere bool) map[string]string {
+	found := map[string]string{"": ""} // the declarations of variables
+	uses := make(map[string][]string)
+	from := make(map[[2]string]string)
+	for name, places := range p.uses {
+		for _, at := range places {
+			if anywhere || !at.bubble {
+				uses[at.function] = append(uses[at.function], name)
+				from[[2]string{at.function, name}] = at.at
+			}
+		}
+	}
+	for owner, methods := range p.methods {
+		uses[owner] = append(uses[owner], methods...)
+	}
+	next := []string{""}
+	for name := range p.roots {
+		found[name] = ""
+		next = append(next, name)
+	}
+	for ; len(next) > 0; next = next[1:] {
+		for _, name := range uses[next[0]] {
+			if _, known := found[name]; !known {
+				found[name] = cmp.Or(from[[2]string{next[0], name}], found[next[0]])
+				next = append(next, name)
+			}
+		}
+	}
+	return found
+}
