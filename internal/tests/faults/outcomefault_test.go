@@ -22,7 +22,7 @@ type wireFault struct {
 	effect   bool                                       // the service carries the request out
 	response func(conn net.Conn, f *contract.Fixture)   // after the request was read
 	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
-	waits    bool                                       // for the end of an attempt
+	waits    bool                                       // for the end of an attempt or for throttling
 	unseen   bool                                       // no request reaches the service, and the client cannot know
 	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
 	// by the body in operations.txt, or "empty" for a list whose 204 is an empty one.
@@ -147,7 +147,7 @@ func wireFaults() []wireFault {
 			cause: api(502, "", prepaid.ErrServer),
 		},
 		{
-			name: "429 for ever", response: sayError(429, "rate_limit_exceeded"), request: always("+N"),
+			name: "429 for ever", waits: true, response: sayError(429, "rate_limit_exceeded"), request: always("+N"),
 			cause: api(429, "rate_limit_exceeded", prepaid.ErrRateLimited),
 		},
 		{

@@ -31,10 +31,7 @@ func sayError(status int, code string) func(net.Conn, *contract.Fixture) {
 }
 
 func sayReset(conn net.Conn, _ *contract.Fixture) {
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
+	harness.Reset(conn)
 }
 
 // sayWell responds with the recorded success.
@@ -131,8 +128,12 @@ func dialHangUp(t *testing.T, config *prepaid.Config) {
 
 // dialReset connects and breaks with the first byte, none of which leaves.
 func dialReset(_ *testing.T, config *prepaid.Config) {
+	dial := new(net.Dialer).DialContext
+	if pipes, ok := config.Transport.(*http.Transport); ok {
+		dial = pipes.DialContext
+	}
 	config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		connection, err := new(net.Dialer).DialContext(ctx, network, address)
+		connection, err := dial(ctx, network, address)
 		return &deafConn{connection}, err
 	}}
 }

@@ -59,7 +59,7 @@ func TestSafetyFile(t *testing.T) {
 		attempts = append(attempts, line(attempt{fault.name, classes}))
 	}
 	const name = "../../../docs/safety.json"
-	text := "{\n  \"operations\": [\n"+strings.Join(rows, ",\n")+"\n  ],\n  \"attempts\": [\n"+strings.Join(attempts, ",\n")+"\n  ]\n}\n"
+	text := "{\n  \"operations\": [\n" + strings.Join(rows, ",\n") + "\n  ],\n  \"attempts\": [\n" + strings.Join(attempts, ",\n") + "\n  ]\n}\n"
 	if os.Getenv("PREPAID_RENEW") != "" {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}

@@ -28,7 +28,12 @@ type Server struct {
 	Address string
 	Stop    func() // cuts all connections and waits for respond; after that, the test may read variables that respond wrote
 
+	respond func(n int, p *Peer)
+	running sync.WaitGroup
+
 	mu          sync.Mutex
+	changed     sync.Cond // a connection ended
+	stopped     bool
 	requests    []Request
 	connections int
 	ended       int // connections that the client or the test closed
@@ -48,40 +53,57 @@ func NewServer(t *testing.T, respond func(n int, p *Peer)) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := &Server{Address: "http://" + listener.Addr().String()}
-	var running sync.WaitGroup
-	running.Go(func() {
+	s := newServer(t, "http://"+listener.Addr().String(), respond, listener.Close)
+	s.running.Go(func() {
 		for {
 			connection, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			s.mu.Lock()
-			s.connections++
-			number := s.connections
-			s.open = append(s.open, connection)
-			s.mu.Unlock()
-			running.Go(func() { s.serve(number, connection, respond) })
+			s.accept(connection)
 		}
 	})
+	return s
+}
+
+func newServer(t *testing.T, address string, respond func(n int, p *Peer), stop func() error) *Server {
+	t.Helper()
+	s := &Server{Address: address, respond: respond}
+	s.changed.L = &s.mu
 	s.Stop = sync.OnceFunc(func() {
-		_ = listener.Close()
+		_ = stop()
 		s.mu.Lock()
+		s.stopped = true
 		for _, connection := range s.open {
 			_ = connection.Close()
 		}
 		s.mu.Unlock()
-		running.Wait()
+		s.running.Wait()
 	})
 	t.Cleanup(s.Stop)
 	return s
 }
 
-func (s *Server) serve(number int, connection net.Conn, respond func(int, *Peer)) {
+// accept serves a connection. After Stop it closes it.
+func (s *Server) accept(connection net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		_ = connection.Close()
+		return
+	}
+	s.connections++
+	number := s.connections
+	s.open = append(s.open, connection)
+	s.running.Go(func() { s.serve(number, connection) })
+}
+
+func (s *Server) serve(number int, connection net.Conn) {
 	defer func() {
 		_ = connection.Close()
 		s.mu.Lock()
 		s.ended++
+		s.changed.Broadcast()
 		s.mu.Unlock()
 	}()
 	reader := bufio.NewReader(connection)
@@ -106,7 +128,7 @@ func (s *Server) serve(number int, connection net.Conn, respond func(int, *Peer)
 		s.requests = append(s.requests, seen)
 		count := len(s.requests)
 		s.mu.Unlock()
-		respond(count, &Peer{connection, seen, turn})
+		s.respond(count, &Peer{connection, seen, turn})
 	}
 }
 
@@ -141,6 +163,15 @@ func (s *Server) Left() int {
 	return s.connections - s.ended
 }
 
+// AwaitNoneLeft waits until no connection is open.
+func (s *Server) AwaitNoneLeft() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.connections > s.ended {
+		s.changed.Wait()
+	}
+}
+
 // Send sends raw bytes. It ignores errors, since the client may be gone.
 func (p *Peer) Send(text string) { _, _ = io.WriteString(p.Conn, text) }
 
@@ -162,10 +193,15 @@ func (p *Peer) Succeed(op Op) { p.Respond(op.Status, op.MediaType, op.Body) }
 
 // Reset resets the connection.
 func (p *Peer) Reset() {
-	if connection, ok := p.Conn.(*net.TCPConn); ok {
-		_ = connection.SetLinger(0)
+	Reset(p.Conn)
+}
+
+// Reset resets a connection of a Server.
+func Reset(connection net.Conn) {
+	if abrupt, ok := connection.(interface{ SetLinger(seconds int) error }); ok {
+		_ = abrupt.SetLinger(0)
 	}
-	_ = p.Close()
+	_ = connection.Close()
 }
 
 // Hang sends nothing until the client closes the connection.
