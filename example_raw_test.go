@@ -79,7 +79,7 @@ func ExampleClient_With() {
 	defer srv.Close()
 
 	users, err := client.With(prepaid.Overrides{
-		AttemptTimeout: 5 * time.Second,
+		AttemptTimeout: 10 * time.Second,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MaxWait: 50 * time.Millisecond},
 	})
 	if err != nil {

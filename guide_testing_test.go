@@ -27,26 +27,23 @@ import (
 // A response that never comes whole: the outcome is unknown, and sending the same params again makes it known.
 func TestGuideUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	config := srv.Config()
-	config.AttemptTimeout = 100 * time.Millisecond // a transfer is not repeated earlier
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer client.Close()
-	from, to := seed(srv, "100.00"), seed(srv, "0")
-	params := prepaid.TransferParams{
-		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	}
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+		params := prepaid.TransferParams{
+			RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
+			SourceReference: "invoice 7", DestinationReference: "invoice 7",
+		}
 
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always())
-	_, err = client.Accounts.Transfer(t.Context(), from, params)
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always())
+		_, err := client.Accounts.Transfer(t.Context(), from, params)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 
-	srv.ClearFaults()
-	_, err = client.Accounts.Transfer(t.Context(), from, params)
-	require.NoError(t, err)
-	require.Equal(t, 1, srv.Movements("invoice-7"))
+		srv.ClearFaults()
+		_, err = client.Accounts.Transfer(t.Context(), from, params)
+		require.NoError(t, err)
+		require.Equal(t, 1, srv.Movements("invoice-7"))
+	})
 }
 
 // In a synctest bubble, the client has the pauses of production, and they cost nothing.

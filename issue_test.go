@@ -99,19 +99,19 @@ func TestIssueAndLoadCannotSearch(t *testing.T) {
 // The error of Issue names the failed step, with the causes of the search and the creation, and without personal data.
 func TestIssueErrorsNameTheStep(t *testing.T) {
 	t.Parallel()
-	forbidden := harness.ServiceError(403, "forbidden")
-	for want, service := range map[string]http.RoundTripper{
-		"prepaid: Accounts.Issue: applied: account created; search: nothing seen yet under client_id \"acme\" of company 7":                     &lateCard{delay: time.Hour},
-		"prepaid: Accounts.Issue: not processed: search before the creation: status 403 (forbidden)":                                            harness.NewScript(forbidden),
-		"prepaid: Accounts.Create: rejected: status 400 (invalid_request)":                                                                      &lateCard{lost: []harness.Step{harness.ServiceError(400, "invalid_request")}},
-		"prepaid: Accounts.Issue: applied: account created; search: status 403 (forbidden); before that: Accounts.Create: applied: undecodable": harness.NewScript(harness.Respond(204, "", ""), harness.Respond(201, harness.VendorJSON, "[]"), forbidden),
-		"prepaid: Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet under client_id \"acme\" of company 7; " +
-			"an earlier attempt may have been applied: Accounts.Create: outcome unknown: status 500 (server_error)": &lateCard{lost: []harness.Step{harness.ServiceError(500, "server_error")}},
-	} {
-		synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forbidden := harness.ServiceError(403, "forbidden")
+		for want, service := range map[string]http.RoundTripper{
+			"prepaid: Accounts.Issue: applied: account created; search: nothing seen yet under client_id \"acme\" of company 7":                     &lateCard{delay: time.Hour},
+			"prepaid: Accounts.Issue: not processed: search before the creation: status 403 (forbidden)":                                            harness.NewScript(forbidden),
+			"prepaid: Accounts.Create: rejected: status 400 (invalid_request)":                                                                      &lateCard{lost: []harness.Step{harness.ServiceError(400, "invalid_request")}},
+			"prepaid: Accounts.Issue: applied: account created; search: status 403 (forbidden); before that: Accounts.Create: applied: undecodable": harness.NewScript(harness.Respond(204, "", ""), harness.Respond(201, harness.VendorJSON, "[]"), forbidden),
+			"prepaid: Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet under client_id \"acme\" of company 7; " +
+				"an earlier attempt may have been applied: Accounts.Create: outcome unknown: status 500 (server_error)": &lateCard{lost: []harness.Step{harness.ServiceError(500, "server_error")}},
+		} {
 			client := harness.NewClient(t, harness.ClockConfig(service))
 			_, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{Account: harness.NewCardParams(), ProgramClientID: "acme"})
 			require.ErrorContains(t, err, want)
-		})
-	}
+		}
+	})
 }

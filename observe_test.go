@@ -197,30 +197,32 @@ func TestTraceOfWhatWasNotSent(t *testing.T) {
 // Hooks that panic or return no context do not affect the call; the panic is logged without its value.
 func TestTracePanics(t *testing.T) {
 	t.Parallel()
-	var records recordingHandler
-	var j journal
-	config := harness.Config("https://cards.example")
-	config.Logger = records.logger()
-	config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
-	config.Limiter = harness.LimiterFunc(func(context.Context) error {
-		time.Sleep(2 * time.Millisecond)
-		return nil
+	synctest.Test(t, func(t *testing.T) {
+		var records recordingHandler
+		var j journal
+		config := harness.Config("https://cards.example")
+		config.Logger = records.logger()
+		config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
+			time.Sleep(2 * time.Millisecond)
+			return nil
+		})
+		config.Trace = &prepaid.Trace{
+			Throttled:    func(context.Context, prepaid.Operation, time.Duration) { panic("CANARY") },
+			AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { panic("CANARY") },
+			AttemptDone:  func(context.Context, prepaid.Operation, prepaid.Attempt) { panic("CANARY") },
+			CallDone:     func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") },
+		}
+		ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{
+			AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { return nil }, //nolint:nilnil // the fault
+		})
+		ctx = prepaid.WithTrace(ctx, j.trace("B"))
+		require.NoError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
+		require.Len(t, j.lines, 7, "the others are called anyway")
+		text := records.text()
+		require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
+		require.NotContains(t, text, "CANARY")
 	})
-	config.Trace = &prepaid.Trace{
-		Throttled:    func(context.Context, prepaid.Operation, time.Duration) { panic("CANARY") },
-		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { panic("CANARY") },
-		AttemptDone:  func(context.Context, prepaid.Operation, prepaid.Attempt) { panic("CANARY") },
-		CallDone:     func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") },
-	}
-	ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{
-		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { return nil }, //nolint:nilnil // the fault
-	})
-	ctx = prepaid.WithTrace(ctx, j.trace("B"))
-	require.NoError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
-	require.Len(t, j.lines, 7, "the others are called anyway")
-	text := records.text()
-	require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
-	require.NotContains(t, text, "CANARY")
 }
 
 // A hook that observes may be added to a context that others share.
@@ -244,41 +246,43 @@ func TestTracesOfSiblingContexts(t *testing.T) {
 // Every later hook of a call gets the context of CallStart, whether or not something is sent.
 func TestCallStart(t *testing.T) {
 	t.Parallel()
-	var j journal
-	marked := func(ctx context.Context) string {
-		mark, _ := ctx.Value(traceMark{}).(string)
-		return mark
-	}
-	config := scripted(harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer())))
-	config.AttemptTimeout = 500 * time.Millisecond
-	config.Trace = &prepaid.Trace{
-		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
-			j.note("start %s%s", op.Name, marked(ctx))
-			return context.WithValue(ctx, traceMark{}, " in call")
-		},
-		AttemptStart: func(ctx context.Context, _ prepaid.Operation, number int) context.Context {
-			j.note("attempt %d%s", number, marked(ctx))
-			return ctx
-		},
-		AttemptDone: func(ctx context.Context, _ prepaid.Operation, a prepaid.Attempt) {
-			j.note("done %d%s", a.Number, marked(ctx))
-		},
-		CallDone: func(ctx context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
-			j.note("%s%s", c.Outcome, marked(ctx))
-		},
-	}
-	client := harness.NewClient(t, config)
-	require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
-	require.Equal(t, []string{
-		"start Accounts.Transfer", "attempt 1 in call", "done 1 in call",
-		"start Accounts.Summary in call", "attempt 1 in call", "done 1 in call", "applied in call", // the read before the repeat
-		"attempt 2 in call", "done 2 in call", "applied in call",
-	}, j.lines)
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		marked := func(ctx context.Context) string {
+			mark, _ := ctx.Value(traceMark{}).(string)
+			return mark
+		}
+		config := scripted(harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer())))
+		config.AttemptTimeout = 500 * time.Millisecond
+		config.Trace = &prepaid.Trace{
+			CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
+				j.note("start %s%s", op.Name, marked(ctx))
+				return context.WithValue(ctx, traceMark{}, " in call")
+			},
+			AttemptStart: func(ctx context.Context, _ prepaid.Operation, number int) context.Context {
+				j.note("attempt %d%s", number, marked(ctx))
+				return ctx
+			},
+			AttemptDone: func(ctx context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+				j.note("done %d%s", a.Number, marked(ctx))
+			},
+			CallDone: func(ctx context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
+				j.note("%s%s", c.Outcome, marked(ctx))
+			},
+		}
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, []string{
+			"start Accounts.Transfer", "attempt 1 in call", "done 1 in call",
+			"start Accounts.Summary in call", "attempt 1 in call", "done 1 in call", "applied in call", // the read before the repeat
+			"attempt 2 in call", "done 2 in call", "applied in call",
+		}, j.lines)
 
-	j.lines = nil
-	_, err := client.Accounts.Get(t.Context(), "..")
-	require.Error(t, err)
-	require.Equal(t, []string{"start Accounts.Get", "rejected in call"}, j.lines)
+		j.lines = nil
+		_, err := client.Accounts.Get(t.Context(), "..")
+		require.Error(t, err)
+		require.Equal(t, []string{"start Accounts.Get", "rejected in call"}, j.lines)
+	})
 }
 
 // A CallStart or Propagate hook that panics or returns nil does not affect the call.
@@ -341,18 +345,20 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 // The error of an attempt that took too long has a Timeout method, as with net/http.
 func TestAttemptTimeoutSaysSo(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.AttemptTimeout = time.Millisecond
-	config.Retry.MaxAttempts = 1
-	config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
-		<-r.Context().Done()
-		return nil, r.Context().Err()
+	synctest.Test(t, func(t *testing.T) {
+		config := harness.Config("https://cards.example")
+		config.AttemptTimeout = time.Millisecond
+		config.Retry.MaxAttempts = 1
+		config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
+		late, ok := errors.AsType[interface {
+			error
+			Timeout() bool
+		}](err)
+		require.True(t, ok && late.Timeout(), "%v", err)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller's own deadline has not passed")
 	})
-	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
-	late, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	require.True(t, ok && late.Timeout(), "%v", err)
-	require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller's own deadline has not passed")
 }

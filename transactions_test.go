@@ -26,8 +26,8 @@ import (
 type archive struct {
 	ahead       time.Duration // its clock minus the reader's
 	less        func(a, b filed) int
-	least, most int // page sizes
-	latency     func() time.Duration
+	least, most int            // page sizes
+	latency     func()         // before and after a page
 	write       func(*archive) // after each page
 
 	mu      sync.Mutex
@@ -48,9 +48,9 @@ func (a *archive) add(at time.Time) {
 }
 
 func (a *archive) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(a.latency())
+	a.latency()
 	response, err := a.serve(r)
-	time.Sleep(a.latency())
+	a.latency()
 	return response, err
 }
 
@@ -143,10 +143,11 @@ func TestHistoryIsWhole(t *testing.T) {
 func requireWhole(t *testing.T, service *archive, random *rand.Rand, late bool, paging prepaid.Paging) {
 	t.Helper()
 	var lock sync.Mutex
-	service.latency = func() time.Duration {
+	service.latency = func() {
 		lock.Lock()
-		defer lock.Unlock()
-		return time.Duration(random.IntN(200)) * time.Millisecond
+		pause := time.Duration(random.IntN(200)) * time.Millisecond
+		lock.Unlock()
+		time.Sleep(pause)
 	}
 	time.Sleep(700 * time.Millisecond) // a moment with a fraction
 	for n := range 40 {
@@ -191,7 +192,7 @@ func TestHistoryBoundsWithFraction(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 1, 20, 0, 0, 0, time.FixedZone("AEST", 10*60*60))
 	half := 500 * time.Millisecond
-	service := &archive{less: newestFirst, least: 1, most: 2, latency: func() time.Duration { return 0 }}
+	service := &archive{less: newestFirst, least: 1, most: 2, latency: func() {}}
 	for n := range 6 {
 		service.add(at.Add(time.Duration(n) * time.Second))
 	}
