@@ -1,4 +1,4 @@
-package exchange
+package internal_test
 
 import (
 	"io"
@@ -9,17 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const media = "application/vnd.vendor+json"
 
-func newCall(t *testing.T, contentType, query, body string) *Call {
+func newCall(t *testing.T, contentType, query, body string) *exchange.Call {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/x?"+query, http.NoBody)
 	request.Header.Set("Content-Type", contentType)
-	form := &Form{MediaType: media, PageSizes: wire.PageSizes{Least: 1, Normal: 2, Most: 3}}
-	return &Call{Form: form, Request: request, Body: []byte(body), Route: &Route{BadInput: http.StatusBadRequest}}
+	form := &exchange.Form{MediaType: media, PageSizes: wire.PageSizes{Least: 1, Normal: 2, Most: 3}}
+	return &exchange.Call{Form: form, Request: request, Body: []byte(body), Route: &exchange.Route{BadInput: http.StatusBadRequest}}
 }
 
 func TestRefusalsNameFieldsAndRules(t *testing.T) {
@@ -42,14 +43,14 @@ func TestRefusalsNameFieldsAndRules(t *testing.T) {
 
 func TestAPageIsPooled(t *testing.T) {
 	t.Parallel()
-	page := Paged(newCall(t, "", "", ""), wire.PageRequest{}, []int{1}, func(to []byte, _ int) []byte { return append(to, '1') })
+	page := exchange.Paged(newCall(t, "", "", ""), wire.PageRequest{}, []int{1}, func(to []byte, _ int) []byte { return append(to, '1') })
 	require.Equal(t, "[1]", string(page.Body))
 	require.True(t, page.Pooled())
 }
 
 func TestAFixedSegmentWinsOverAParameter(t *testing.T) {
 	t.Parallel()
-	table := Table{{Method: http.MethodGet, Template: "/accounts/company/{companyid}"}, {Method: http.MethodGet, Template: "/accounts/{id}/{any}"}}
+	table := exchange.Table{{Method: http.MethodGet, Template: "/accounts/company/{companyid}"}, {Method: http.MethodGet, Template: "/accounts/{id}/{any}"}}
 	table.Prepare()
 	route, params, _ := table.Find(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/3.0/accounts/company/7", http.NoBody))
 	require.Same(t, table[0], route)
@@ -62,23 +63,23 @@ func TestWithoutAConnection(t *testing.T) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	recorder := httptest.NewRecorder()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	Response{Status: http.StatusNoContent, Body: []byte("{}"), At: at}.Write(recorder, request, nil)
+	exchange.Response{Status: http.StatusNoContent, Body: []byte("{}"), At: at}.Write(recorder, request, nil)
 	require.Equal(t, http.StatusNoContent, recorder.Code)
 	require.Empty(t, recorder.Body.String())
 	require.Equal(t, "Wed, 02 Jan 2030 03:04:05 GMT", recorder.Header().Get("Date"))
-	require.PanicsWithValue(t, http.ErrAbortHandler, func() { Cut(recorder, nil) })
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() { exchange.Cut(recorder, nil) })
 }
 
 func TestAStreamThatFailsAtOnceIs500(t *testing.T) {
 	t.Parallel()
 	c := newCall(t, "", "", "")
 	recorder := httptest.NewRecorder()
-	sent := c.WriteStream(recorder, Response{Status: http.StatusOK, Stream: func(w io.Writer) error {
+	sent := c.WriteStream(recorder, exchange.Response{Status: http.StatusOK, Stream: func(w io.Writer) error {
 		_, _ = io.WriteString(w, "begun")
 		return io.ErrUnexpectedEOF
 	}})
 	require.Equal(t, http.StatusInternalServerError, sent.Status)
 	require.Equal(t, http.StatusInternalServerError, recorder.Code)
 	require.NotContains(t, recorder.Body.String(), "begun")
-	require.Equal(t, 2, WholeSeconds(time.Second+1))
+	require.Equal(t, 2, exchange.WholeSeconds(time.Second+1))
 }

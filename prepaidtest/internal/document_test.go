@@ -1,10 +1,12 @@
-package document
+package internal_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
 )
 
 func TestErrorsNameThePlaceAndNeverQuote(t *testing.T) {
@@ -18,17 +20,17 @@ func TestErrorsNameThePlaceAndNeverQuote(t *testing.T) {
 		var into struct {
 			Name string `json:"name"`
 		}
-		err := WithoutValues(Unmarshal([]byte(text), &into))
+		err := document.WithoutValues(document.Unmarshal([]byte(text), &into))
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
-	require.EqualError(t, Wrong("hooks", 3, "is there twice"), "hooks[3] is there twice")
+	require.EqualError(t, document.Wrong("hooks", 3, "is there twice"), "hooks[3] is there twice")
 }
 
 func TestSortedIsInTheOrderOfTheKeys(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"A1", "B2", "C3"}, Sorted(map[string]string{"c": "3", "a": "1", "b": "2"}, func(key, value string) string {
+	require.Equal(t, []string{"A1", "B2", "C3"}, document.Sorted(map[string]string{"c": "3", "a": "1", "b": "2"}, func(key, value string) string {
 		return strings.ToUpper(key) + value
 	}))
-	require.Equal(t, []int{}, Sorted(map[int]int(nil), func(int, int) int { return 0 }), "a list, not null")
+	require.Equal(t, []int{}, document.Sorted(map[int]int(nil), func(int, int) int { return 0 }), "a list, not null")
 }

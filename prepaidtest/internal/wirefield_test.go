@@ -1,4 +1,4 @@
-package wire
+package internal_test
 
 import (
 	"encoding/json"
@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 type stored struct {
 	Name    string    `json:"name" rule:"max=3" about:"What it is called."`
 	Nick    string    `json:"nick,omitzero" sent:"min=2" seed:"min=3" with:"with_nick,single" about:"Short."`
 	Kind    string    `json:"kind" rule:"in=a|b" seed:"-"`
-	Count   int64     `json:"count,omitzero" sent:"even"`
+	Count   int64     `json:"count,omitzero" sent:"small"`
 	On      bool      `json:"on"`
 	Made    time.Time `json:"made"`
 	Born    string    `json:"born,omitzero" rule:"date-time,later"`
@@ -29,17 +31,17 @@ type place struct {
 	Street string `json:"street" only:"main"`
 }
 
-func (*stored) Rules() map[string]func(Value) Value {
-	return map[string]func(Value) Value{"even": func(v Value) Value { return v.Limit(v.number%2 == 0, "must be even") }}
+func (*stored) Rules() map[string]func(wire.Value) wire.Value {
+	return map[string]func(wire.Value) wire.Value{"small": func(v wire.Value) wire.Value { return v.Between(0, 2, "must be small") }}
 }
 
 // reading returns the faults that bind finds in a text.
-func reading(t *testing.T, text string, document bool, bind func(*Reader)) string {
+func reading(t *testing.T, text string, document bool, bind func(*wire.Reader)) string {
 	t.Helper()
-	var found Faults
-	members, err := ParseObject([]byte(text))
+	var found wire.Faults
+	members, err := wire.ParseObject([]byte(text))
 	require.NoError(t, err)
-	b := &Reader{Members: members, Faults: &found, Document: document, Now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := &wire.Reader{Members: members, Faults: &found, Document: document, Now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
 	bind(b)
 	b.Finish()
 	return found.String()
@@ -50,26 +52,26 @@ func TestTagsSayWhatIsRead(t *testing.T) {
 	const whole = `{"name":"Ada","nick":"ab","kind":"a","count":2,"on":true,"made":"2030-01-02T03:04:05Z","born":"2031-01-01T00:00:00.5Z",
 		"home":{"town":"x","street":"y"},"other":{}}`
 	var s stored
-	require.Empty(t, reading(t, whole, false, func(b *Reader) { b.Struct(&s) }))
+	require.Empty(t, reading(t, whole, false, func(b *wire.Reader) { b.Struct(&s) }))
 	require.Equal(t, stored{
 		Name: "Ada", Nick: "ab", Kind: "a", Count: 2, On: true, Made: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), Born: "2031-01-01T00:00:00Z",
 		Home: place{"x", "y"}, Other: &place{},
 	}, s)
 	for text, want := range map[string]string{
-		`{"name":"Adam","nick":"a","kind":"c","count":3}`: "name has more than 3 characters; nick has fewer than 2 characters; kind must be one of a, b; count must be even",
+		`{"name":"Adam","nick":"a","kind":"c","count":3}`: "name has more than 3 characters; nick has fewer than 2 characters; kind must be one of a, b; count must be small",
 		`{"born":"2029-01-01T00:00:00Z"}`:                 "born must be later than the current time",
 		`{"home":{},"other":{"street":"y"}}`:              "home.town is required; other.street is not a member of this request",
 		`{"label":"x","Hidden":"x","without":"x"}`: "Hidden is not a member of this request; label is not a member of this request; " +
 			"without is not a member of this request",
 	} {
-		require.Equal(t, want, reading(t, text, false, func(b *Reader) { b.Struct(new(stored)) }))
+		require.Equal(t, want, reading(t, text, false, func(b *wire.Reader) { b.Struct(new(stored)) }))
 	}
 	require.Equal(t, "nick has fewer than 3 characters; kind is not known here; known are born, count, home, made, name, nick, on, other",
-		reading(t, `{"nick":"ab","kind":"a"}`, true, func(b *Reader) {
+		reading(t, `{"nick":"ab","kind":"a"}`, true, func(b *wire.Reader) {
 			b.Member(&s, "name")
 			b.Rest(&s)
 		}))
-	require.Equal(t, "name has the unknown rule long", reading(t, `{"name":"x"}`, false, func(b *Reader) {
+	require.Equal(t, "name has the unknown rule long", reading(t, `{"name":"x"}`, false, func(b *wire.Reader) {
 		b.Struct(&struct {
 			Name string `json:"name" rule:"long"`
 		}{})
@@ -79,8 +81,8 @@ func TestTagsSayWhatIsRead(t *testing.T) {
 func TestTagsSayWhatIsWrittenAndDescribed(t *testing.T) {
 	t.Parallel()
 	s := stored{Name: "Ada", Made: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-	o, described := Begin(nil), Ordered[*Schema]{}
-	for _, f := range FieldsOf(reflect.TypeFor[stored]()) {
+	o, described := wire.Begin(nil), wire.Ordered[*wire.Schema]{}
+	for _, f := range wire.FieldsOf(reflect.TypeFor[stored]()) {
 		if described.Put(f.Name, f.Schema()); !f.Computed {
 			o.Member(f, reflect.ValueOf(&s).Elem())
 		}
@@ -99,10 +101,10 @@ func TestMembersAreTaken(t *testing.T) {
 	t.Parallel()
 	from, into := stored{Name: "a", Nick: "b", Kind: "c"}, stored{Kind: "k", Count: 1}
 	into.without = "kept"
-	Assign(&into, &from, []string{"nick", "count"})
+	wire.Assign(&into, &from, []string{"nick", "count"})
 	require.Equal(t, stored{Nick: "b", Kind: "k", without: "kept"}, into)
-	FillIn(&into, &from)
+	wire.FillIn(&into, &from)
 	require.Equal(t, stored{Name: "a", Nick: "b", Kind: "k", without: "kept"}, into)
-	Take(&into, &stored{Kind: "c", Nick: ""})
+	wire.Take(&into, &stored{Kind: "c", Nick: ""})
 	require.Equal(t, stored{Name: "a", Nick: "b", Kind: "c", without: "kept"}, into)
 }

@@ -1,4 +1,4 @@
-package gate
+package internal_test
 
 import (
 	"net/http"
@@ -9,18 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
 func TestNoPrefixIsTooWide(t *testing.T) {
 	t.Parallel()
-	require.True(t, TooWide(netip.Prefix{}))
+	require.True(t, gate.TooWide(netip.Prefix{}))
 }
 
 // A state file is written when the number of changes has grown.
 func TestTokens_Changes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	tokens := NewTokens(nil, TokenOptions{})
+	tokens := gate.NewTokens(nil, gate.TokenOptions{})
 	tokens.Put("saved", now.Add(time.Hour))
 	changes := tokens.Changes()
 	call := &exchange.Call{Request: &http.Request{Header: http.Header{"Authorization": {"Bearer saved"}}}, Route: new(exchange.Route), At: now}

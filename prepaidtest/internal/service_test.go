@@ -1,4 +1,4 @@
-package service
+package internal_test
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
@@ -36,7 +37,7 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []reflect.Type{reflect.TypeFor[Service](), reflect.TypeFor[hooks.Task](), reflect.TypeFor[simulator.Task]()} {
+	for _, kind := range []reflect.Type{reflect.TypeFor[service.Service](), reflect.TypeFor[hooks.Task](), reflect.TypeFor[simulator.Task]()} {
 		walk(kind)
 	}
 	for name, want := range map[string]int{

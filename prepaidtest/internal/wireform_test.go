@@ -1,4 +1,4 @@
-package wire
+package internal_test
 
 import (
 	"regexp"
@@ -6,12 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // The OpenAPI document has the pattern, and the checks of requests use the function: both must agree.
 func FuzzFormPatterns(f *testing.F) {
-	forms := []Form{
-		FourDigits(), CurrencyNumber(), BSB(), OnlyDigits(), Country2(), Country3(), Alphanumeric(), PrintableASCII(), NameOnCard(), Hex(), UUID(),
+	forms := []wire.Form{
+		wire.FourDigits(), wire.CurrencyNumber(), wire.BSB(), wire.OnlyDigits(), wire.Country2(), wire.Country3(), wire.Alphanumeric(), wire.PrintableASCII(), wire.NameOnCard(), wire.Hex(), wire.UUID(),
 	}
 	patterns := make([]*regexp.Regexp, len(forms))
 	for i, form := range forms {
@@ -35,7 +37,7 @@ func FuzzFormPatterns(f *testing.F) {
 
 func TestDescribing(t *testing.T) {
 	t.Parallel()
-	got := DescribeObject(func(b *Reader) {
+	got := wire.DescribeObject(func(b *wire.Reader) {
 		var text string
 		var number int64
 		var numbers []int64
@@ -44,7 +46,7 @@ func TestDescribing(t *testing.T) {
 		b.Integers("codes", &numbers).Between(0, 9, "must be small").NotEmpty("must have one")
 		b.String("later", &text).RequiredWhen(false, "when kind is 2").Limit(true, "must be later")
 	})
-	text := string(AppendJSON(nil, got))
+	text := string(wire.AppendJSON(nil, got))
 	require.Equal(t, `{"type":"object","required":["word"],"properties":{"word":{"type":"string","enum":["a","b"]},`+
 		`"kind":{"type":"integer","format":"int64","minimum":1,"maximum":2},`+
 		`"codes":{"type":"array","minItems":1,"items":{"type":"integer","format":"int64","minimum":0,"maximum":9}},`+

@@ -1,4 +1,4 @@
-package wire
+package internal_test
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/govalues/decimal"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 func TestMoneyReadsJSONNumbersExactly(t *testing.T) {
@@ -16,39 +18,42 @@ func TestMoneyReadsJSONNumbersExactly(t *testing.T) {
 		"1.00001":                      "1.00001",
 		"1.50000000000000000000000000": "1.50", "0e20": "0.00", "100e-6": "0.0001",
 	} {
-		got, err := ParseMoney(text)
+		got, err := wire.ParseMoney(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, got.String(), text)
 	}
 	for _, text := range []string{
 		"", "-", "+1", ".5", "1.", "010", "0x10", "1,5", "1 ", "NaN", "1e", "1e99", "0.00000000000000000001", "1.0000000000000000001", "99999999999999999999", "1_000", "1e1.5", "--1",
 	} {
-		_, err := ParseMoney(text)
-		require.ErrorIs(t, err, errMoney, text)
+		_, err := wire.ParseMoney(text)
+		require.ErrorContains(t, err, "must be a decimal number of at most 19 digits", text)
 	}
 }
 
 func TestMoneyPrintsWhatItReads(t *testing.T) {
 	t.Parallel()
 	for range 2000 {
-		want := Money{decimal.MustNew(rand.Int64()-rand.Int64(), rand.IntN(20)).Trim(0)}
-		got, err := ParseMoney(want.String())
+		want := decimal.MustNew(rand.Int64()-rand.Int64(), rand.IntN(20)).Trim(0)
+		got, err := wire.ParseMoney(want.String())
 		require.NoError(t, err)
-		require.Equal(t, want, got)
+		require.Equal(t, want.Pad(2).String(), got.String())
+		again, err := wire.ParseMoney(got.String())
+		require.NoError(t, err)
+		require.Equal(t, got, again)
 	}
 }
 
 func TestMoneyAdditionNoticesItsRange(t *testing.T) {
 	t.Parallel()
-	most, err := ParseMoney("999999999999999.9999")
+	most, err := wire.ParseMoney("999999999999999.9999")
 	require.NoError(t, err)
-	least, err := ParseMoney("0.0001")
+	least, err := wire.ParseMoney("0.0001")
 	require.NoError(t, err)
 	_, ok := most.Plus(least)
 	require.False(t, ok)
-	_, ok = most.Plus(Whole(9_000_000_000_000_000))
+	_, ok = most.Plus(wire.Whole(9_000_000_000_000_000))
 	require.False(t, ok)
-	_, ok = most.Neg().Minus(Whole(9_000_000_000_000_000))
+	_, ok = most.Neg().Minus(wire.Whole(9_000_000_000_000_000))
 	require.False(t, ok)
 	sum, ok := most.Minus(most)
 	require.True(t, ok)
@@ -61,12 +66,17 @@ func TestLoadAmount_4_4_WrittenForms(t *testing.T) {
 		"0": "0.00", "25": "25.00", "25.50": "25.50", "010": "8.00", "0o17": "15.00", "0O17": "15.00", "0x1F": "31.00", "0Xff": "255.00",
 		"010.5": "10.50", "00.25": "0.25", "00": "0.00",
 	} {
-		got, err := parseLoadAmount(text)
-		require.NoError(t, err, text)
+		var got wire.Money
+		require.Empty(t, loadAmount(t, text, &got), text)
 		require.Equal(t, want, got.String(), text)
 	}
 	for _, text := range []string{"", "-1", "08", "0o8", "0xG", "0x", "0o", "0x1.8", "1e", "abc"} {
-		_, err := parseLoadAmount(text)
-		require.Error(t, err, text)
+		require.NotEmpty(t, loadAmount(t, text, new(wire.Money)), text)
 	}
+}
+
+// loadAmount reads an amount and returns the faults.
+func loadAmount(t *testing.T, text string, into *wire.Money) string {
+	t.Helper()
+	return reading(t, `{"a":"`+text+`"}`, false, func(b *wire.Reader) { b.LoadAmount("a", into) })
 }

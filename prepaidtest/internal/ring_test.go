@@ -1,27 +1,29 @@
-package ring
+package internal_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 )
 
 func TestOnlyTheNewestAreKept(t *testing.T) {
 	t.Parallel()
-	r := New[int](3)
+	r := ring.New[int](3)
 	require.Empty(t, r.All())
 	for i := range 5 {
 		r.Add(i)
 	}
 	require.Equal(t, []int{2, 3, 4}, r.All(), "oldest first")
-	none := New[int](0)
+	none := ring.New[int](0)
 	none.Add(1)
 	require.Empty(t, none.All())
 }
 
 func TestAHeavyEntryMakesRoom(t *testing.T) {
 	t.Parallel()
-	r := NewWeighed(4, 10, func(n int) int { return n })
+	r := ring.NewWeighed(4, 10, func(n int) int { return n })
 	for _, n := range []int{3, 3, 3} {
 		r.Add(n)
 	}

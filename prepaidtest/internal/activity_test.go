@@ -1,4 +1,4 @@
-package activity
+package internal_test
 
 import (
 	"context"
@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 )
 
 func TestWaitIdleReturnsWhenNothingIsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := New()
+		a := activity.New()
 		require.NoError(t, a.WaitIdle(t.Context()))
 		require.True(t, a.Begin(2))
 		idle := make(chan error)
@@ -37,7 +39,7 @@ func TestWaitIdleReturnsWhenNothingIsUnderWay(t *testing.T) {
 func TestNothingBeginsAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := New()
+		a := activity.New()
 		require.True(t, a.Enter())
 		require.True(t, a.Begin(3))
 		paused := make(chan bool)
@@ -58,7 +60,7 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 func TestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := New()
+		a := activity.New()
 		began := time.Now()
 		require.True(t, a.Pause(time.Minute, nil))
 		require.Equal(t, time.Minute, time.Since(began))

@@ -1,4 +1,4 @@
-package clock
+package internal_test
 
 import (
 	"testing"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 )
 
 // jobFunc is a function as a job.
@@ -18,7 +20,7 @@ func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
 	t.Parallel()
 	origin := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	var ran []time.Duration
-	c := New(origin, true)
+	c := clock.New(origin, true)
 	note := jobFunc(func(due time.Time) { ran = append(ran, due.Sub(origin)) })
 	defer c.Close()
 	for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
@@ -38,10 +40,10 @@ func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
 func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var c *Clock
+		var c *clock.Clock
 		began := time.Now()
 		done := make(chan time.Duration, 2)
-		c = New(time.Time{}, false)
+		c = clock.New(time.Time{}, false)
 		defer c.Close()
 		second := jobFunc(func(time.Time) { done <- time.Since(began) })
 		c.After(time.Minute, jobFunc(func(time.Time) {
@@ -56,7 +58,7 @@ func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
 func TestClockAdvanceAddsToRealTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := New(time.Time{}, false)
+		c := clock.New(time.Time{}, false)
 		defer c.Close()
 		began := c.Now()
 		time.Sleep(time.Second)
@@ -67,7 +69,7 @@ func TestClockAdvanceAddsToRealTime(t *testing.T) {
 
 func TestClockRunsNothingWhenClosed(t *testing.T) {
 	t.Parallel()
-	c := New(time.Now(), true)
+	c := clock.New(time.Now(), true)
 	never := jobFunc(func(time.Time) { t.Error("ran after close") })
 	c.After(time.Minute, never)
 	c.Close()
