@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"net/http"
@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/caller"
+	"github.com/cardprograms/prepaid/tests/programs/emulator"
 )
 
-const (
-	ada   = "EA10000000000001"
-	grace = "EA10000000000002"
-)
+const ada, grace = caller.Ada, caller.Grace
 
 // TestInABrowser uses one browser for all its parts. Forms need no script, and no script depends on the width.
 func TestInABrowser(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
 	t.Run("buttons", func(t *testing.T) {
-		buttonsWork(t, b.in(t, browserForm{phone: true, noJavaScript: true}), launch(t, "-log", "off"))
+		buttonsWork(t, b.in(t, browserForm{phone: true, noJavaScript: true}), emulator.Start(t, "-log", "off"))
 	})
-	t.Run("card", func(t *testing.T) { cardWorks(b.in(t, browserForm{phone: true}), launch(t, "-log", "off")) })
+	t.Run("card", func(t *testing.T) { cardWorks(b.in(t, browserForm{phone: true}), emulator.Start(t, "-log", "off")) })
 	for name, form := range map[string]browserForm{"phone": {phone: true}, "without JavaScript": {noJavaScript: true}} {
 		t.Run("requests, "+name, func(t *testing.T) {
 			p := withRequests(t)
@@ -31,20 +31,22 @@ func TestInABrowser(t *testing.T) {
 			requestsAreSentAgain(b.in(t, form), p, form.phone)
 		})
 	}
-	t.Run("live", func(t *testing.T) { theLiveUpdateKeepsThePage(b.in(t, browserForm{}), launch(t, "-log", "off")) })
+	t.Run("live", func(t *testing.T) {
+		theLiveUpdateKeepsThePage(b.in(t, browserForm{}), emulator.Start(t, "-log", "off"))
+	})
 	t.Run("requests", func(t *testing.T) {
 		p := withRequests(t)
 		oneRequestIsShown(b.in(t, browserForm{}), p)
 		theKeyboardMoves(b.in(t, browserForm{}), p)
 		nothingMovesUnderTheReader(b.in(t, browserForm{}), p)
 		aRefusedFormStaysLive(b.in(t, browserForm{}), p)
-		p.press("/accounts/"+grace+"/adjust", "amount=123456789.5678")
-		p.press("/accounts/"+ada+"/status", "status=inactive_pin_tries_exceeded")
+		p.Press("/accounts/"+grace+"/adjust", "amount=123456789.5678")
+		p.Press("/accounts/"+ada+"/status", "status=inactive_pin_tries_exceeded")
 		pagesFit(b.in(t, browserForm{phone: true}), p, "", "accounts", "accounts/"+ada, "requests", "requests/5", "requests/3", "requests?outcome=failed",
 			"requests/test?n=4&n=5", "webhooks", "faults", "clock")
 	})
 	t.Run("state", func(t *testing.T) {
-		p := launch(t, "-log", "off", "-report-delay", "1m")
+		p := emulator.Start(t, "-log", "off", "-report-delay", "30m")
 		companiesAreShown(b.in(t, browserForm{}), p)
 		reportsAreShown(b.in(t, browserForm{}), p)
 		transfersAreShown(b.in(t, browserForm{}), p)
@@ -54,12 +56,12 @@ func TestInABrowser(t *testing.T) {
 }
 
 // theLiveUpdateKeepsThePage changes the page without a reload. A paused page asks for nothing.
-func theLiveUpdateKeepsThePage(b *browser, p *program) {
-	b.visit(p.page)
+func theLiveUpdateKeepsThePage(b *browser, p *emulator.Process) {
+	b.visit(p.Page)
 	b.eval(`window.kept = document.querySelector('[data-key="`+ada+`"] a'); window.kept.focus({preventScroll: true}); window.scrollTo(0, 60);
 		window.asked = 0; const real = window.fetch; window.fetch = (...of) => { window.asked++; return real(...of); }; return null`, nil)
 	require.Contains(b.t, b.text("#live-main"), "No request yet")
-	require.Equal(b.t, http.StatusOK, p.call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).status)
+	require.Equal(b.t, http.StatusOK, p.Call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).Status)
 	b.becomes(func() bool { return strings.Contains(b.text(`[data-key="`+ada+`"]`), "suspected fraud") }, "no live update")
 	b.shows("#live-main", "/accounts/"+ada+"/status")
 	require.Equal(b.t, []bool{true, true, true}, its[[]bool](b, `[window.kept === document.querySelector('[data-key="`+ada+`"] a'), document.activeElement === window.kept, window.scrollY > 0]`),
@@ -69,32 +71,32 @@ func theLiveUpdateKeepsThePage(b *browser, p *program) {
 	b.click("#live-control button")
 	require.Zero(b.t, its[int](b, asked), "paused")
 
-	b.visit(p.page + "accounts/" + grace)
+	b.visit(p.Page + "accounts/" + grace)
 	b.enter("#amount", "12.3")
-	p.call("PUT", "accounts/"+grace+"/plastic", `{"plastic_enabled":false}`)
+	p.Call("PUT", "accounts/"+grace+"/plastic", `{"plastic_enabled":false}`)
 	b.shows(".headline", "plastic off")
 	require.Equal(b.t, "12.3", its[string](b, `document.activeElement.id === "amount" ? document.activeElement.value : "focus lost"`))
 	require.Empty(b.t, b.console())
 }
 
 // buttonsWork moves the clock, arms, meets and clears a fault, changes an account, and opens every kind of page.
-func buttonsWork(t *testing.T, b *browser, p *program) {
+func buttonsWork(t *testing.T, b *browser, p *emulator.Process) {
 	t.Helper()
-	b.visit(p.page)
+	b.visit(p.Page)
 	moved := clockOf(t, b)
 	b.click(`.side button[value="24h"]`)
 	b.shows(`#live-main [role="status"]`, "clock has moved")
 	require.GreaterOrEqual(t, clockOf(t, b).Sub(moved), 24*time.Hour)
 
-	b.visit(p.page + "faults?operation=GET /accounts/{id}")
+	b.visit(p.Page + "faults?operation=GET /accounts/{id}")
 	b.enter("#fault", "respond 503")
 	b.click(`#fault ~ button`)
 	b.shows("#live-main", "respond 503")
-	p.token = "" // it is a day later
-	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
-	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
+	p.Token = "" // it is a day later
+	require.Equal(t, http.StatusServiceUnavailable, p.Call("GET", "accounts/"+ada, "").Status)
+	require.Equal(t, http.StatusOK, p.Call("GET", "accounts/"+ada, "").Status)
 
-	b.visit(p.page + "faults")
+	b.visit(p.Page + "faults")
 	b.enter("#fault", "no such fault")
 	b.click(`#fault ~ button`)
 	b.shows(`[role="alert"]`, "cannot be read")
@@ -105,7 +107,7 @@ func buttonsWork(t *testing.T, b *browser, p *program) {
 	b.click(`form[action="/faults/clear"] button`)
 	b.shows("#live-main", "No faults armed")
 
-	b.visit(p.page + "webhooks")
+	b.visit(p.Page + "webhooks")
 	b.click(`button[value="lose-message"]`)
 	b.shows("#live-main tbody", "lose-message")
 	b.enter("#hook-fault", "delay-message 1s x2")
@@ -114,7 +116,7 @@ func buttonsWork(t *testing.T, b *browser, p *program) {
 	b.click(`form[action="/webhooks/faults/clear"] button`)
 	b.shows("#live-main", "No delivery faults armed.")
 
-	b.visit(p.page + "accounts/" + grace)
+	b.visit(p.Page + "accounts/" + grace)
 	b.enter("#amount", "-1.25")
 	b.click(`form[action$="/adjust"] button`)
 	b.shows("tbody", "−1.25")
@@ -122,7 +124,7 @@ func buttonsWork(t *testing.T, b *browser, p *program) {
 	b.shows(".headline", "active")
 
 	for _, path := range []string{"", "accounts", "accounts/" + ada, "requests", "requests?outcome=failed", "requests/1", "webhooks", "faults", "clock"} {
-		b.visit(p.page + path)
+		b.visit(p.Page + path)
 		fitsAPhone(b, path)
 		require.True(t, its[bool](b, `document.querySelector("#live-control button") === null`), path)
 	}
@@ -143,23 +145,23 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("PREPAID_SCREENSHOTS names no directory")
 	}
 	b := startBrowser(t).in(t, browserForm{})
-	p := launch(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
-	p.call("GET", "accounts/company/42", "")
-	p.pays("25.50", "lunch-1")
-	p.pays("25.50", "lunch-1")
-	p.call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+ada+`","amount":"18.90","bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD","acquirer_id":"400001","merchant_id":"BOOKSHOP000001","terminal_id":"T0000001","mcc":"5942"}`)
-	p.call("PUT", "accounts/EA10000000000003/status", `{"status":"activated"}`)
-	p.call("GET", "accounts/"+ada+"/transactions", "")
-	p.call("GET", "accounts/EA404", "")
-	p.pays("99999", "lunch-2")
-	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.pays("40", "payout-8") // request 10
-	p.pays("40", "payout-8")
-	p.press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
-	p.pays("12.50", "payout-9")
-	p.pays("12.50", "payout-9")
-	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
+	p := emulator.Start(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
+	p.Call("GET", "accounts/company/42", "")
+	p.Pay("25.50", "lunch-1")
+	p.Pay("25.50", "lunch-1")
+	p.Call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+ada+`","amount":"18.90","bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD","acquirer_id":"400001","merchant_id":"BOOKSHOP000001","terminal_id":"T0000001","mcc":"5942"}`)
+	p.Call("PUT", "accounts/EA10000000000003/status", `{"status":"activated"}`)
+	p.Call("GET", "accounts/"+ada+"/transactions", "")
+	p.Call("GET", "accounts/EA404", "")
+	p.Pay("99999", "lunch-2")
+	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
+	p.Pay("40", "payout-8") // request 10
+	p.Pay("40", "payout-8")
+	p.Press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
+	p.Pay("12.50", "payout-9")
+	p.Pay("12.50", "payout-9")
+	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
+	p.Press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
 	for _, picture := range []struct{ file, path string }{
 		{"emulator-transfers.png", "transfers"}, // first: its transfers take 30 s
 		{"emulator-overview.png", ""},
@@ -167,7 +169,7 @@ func TestScreenshots(t *testing.T) {
 		{"emulator-request.png", "requests/10"},
 		{"emulator-account.png", "accounts/" + ada},
 	} {
-		b.visit(p.page + picture.path)
+		b.visit(p.Page + picture.path)
 		time.Sleep(1200 * time.Millisecond) // a live update
 		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.picture("/screenshot"), 0o600))
 	}

@@ -1,58 +1,33 @@
-package main
+package page
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/tests/programs/emulator"
 )
 
-// pays sends a transfer from ada to grace; a fault may cut it.
-func (p *program) pays(amount, requestID string) {
-	p.t.Helper()
-	if p.token == "" {
-		p.token = p.newToken("emulator-client", "emulator-secret")
-	}
-	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.page+"3.0/accounts/"+ada+"/transfer", strings.NewReader(fmt.Sprintf(
-		`{"amount":%s,"request_id":%q,"source_reference":"s","destination_reference":"d","destination_account_id":%q,"transaction_type":1}`, amount, requestID, grace)))
-	require.NoError(p.t, err)
-	request.Header = http.Header{"Authorization": {"Bearer " + p.token}, "Content-Type": {"application/vnd.vendor+json"}}
-	if response, err := p.http.Do(request); err == nil {
-		_ = response.Body.Close()
-	}
-}
-
-// withRequests launches a program and sends requests.
-func withRequests(t *testing.T) *program {
+// withRequests starts a program and sends requests.
+func withRequests(t *testing.T) *emulator.Process {
 	t.Helper()
-	p := launch(t, "-log", "off")
-	p.call("GET", "accounts/EA404", "")
-	p.pays("25.50", "r-1")
-	p.pays("25.50", "r-1")
-	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.pays("40", "r-2") // request 5
+	p := emulator.Start(t, "-log", "off")
+	p.Call("GET", "accounts/EA404", "")
+	p.Pay("25.50", "r-1")
+	p.Pay("25.50", "r-1")
+	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
+	p.Pay("40", "r-2") // request 5
 	for range 30 {
-		p.call("GET", "accounts/"+grace+"/status", "")
+		p.Call("GET", "accounts/"+grace+"/status", "")
 	}
 	return p
 }
 
-func TestRequestsAreFound(t *testing.T) {
-	t.Parallel()
-	p := withRequests(t)
-	for query, row := range map[string]string{
-		"text=account_not_found": "r2", "text=EA404": "r2", "text=%235": "r5", "outcome=cut": "r5", "outcome=fault": "r5", "outcome=repeat": "r4",
-		"operation=POST+%2Ftoken": "r1", "outcome=refused&text=404": "r2",
-	} {
-		require.Regexp(t, `>1 of (?s:.*)<tr[^>]* data-key="`+row+`"`, p.get("requests?"+query).body, query)
-	}
-}
-
 // requestsAreFound searches and filters with the form.
-func requestsAreFound(b *browser, p *program) {
-	b.visit(p.page + "requests")
+func requestsAreFound(b *browser, p *emulator.Process) {
+	b.visit(p.Page + "requests")
 	b.enter("#text", "r-1")
 	b.click(`.filter button`)
 	b.shows("#live-main", "2 of ")
@@ -60,20 +35,20 @@ func requestsAreFound(b *browser, p *program) {
 	require.Equal(b.t, ada, its[string](b, `document.querySelector('[data-key="r4"] td.extra code').textContent`))
 	require.NotContains(b.t, b.text(`[data-key="r3"]`), "repeat")
 	require.Contains(b.t, its[string](b, `location.search`), "text=r-1")
-	b.visit(p.page + "requests?outcome=twice")
+	b.visit(p.Page + "requests?outcome=twice")
 	b.shows("#live-main", "Nothing was paid twice")
 	require.Empty(b.t, b.console())
 }
 
 // oneRequestIsShown checks a request and its response, opens its neighbours, and copies it.
-func oneRequestIsShown(b *browser, p *program) {
-	b.visit(p.page + "requests?text=r-")
+func oneRequestIsShown(b *browser, p *emulator.Process) {
+	b.visit(p.Page + "requests?text=r-")
 	b.click(`[data-key="r5"] th a`)
 	b.shows("h1", "Request 5")
 	b.shows("#live-main", "carry out, then cut the connection")
 	b.shows(".facts", "was active with 1,224.90", "moved money once")
 	b.shows(".halves", `"destination_account_id": "`+grace+`"`, "Bearer [REDACTED]", `"transaction_id"`)
-	require.NotContains(b.t, b.text("#live-main"), p.token)
+	require.NotContains(b.t, b.text("#live-main"), p.Token)
 	b.click(`a[rel="next"]`)
 	b.shows("h1", "Request 4")
 	b.shows(".sent", "#3")
@@ -84,9 +59,9 @@ func oneRequestIsShown(b *browser, p *program) {
 	b.shows("h1", "Account "+ada)
 	require.True(b.t, its[bool](b, `document.querySelector("tr:target") !== null`), "the transaction is on the page")
 
-	b.visit(p.page + "requests/5")
+	b.visit(p.Page + "requests/5")
 	b.devTools("Browser.grantPermissions", map[string]any{"permissions": []string{"clipboardReadWrite", "clipboardSanitizedWrite"}})
-	for key, want := range map[string][]string{"c": {"curl -i", "$TOKEN", p.page + "3.0/accounts/" + ada + "/transfer"}, "t": {"package emulator_test", "client.Accounts.Transfer(", "commit-then-drop"}} {
+	for key, want := range map[string][]string{"c": {"curl -i", "$TOKEN", p.Page + "3.0/accounts/" + ada + "/transfer"}, "t": {"package emulator_test", "client.Accounts.Transfer(", "commit-then-drop"}} {
 		b.eval(`document.getElementById("said").textContent = ""; return null`, nil)
 		b.keys(key)
 		b.shows("#said", "Copied")
@@ -95,20 +70,20 @@ func oneRequestIsShown(b *browser, p *program) {
 		for _, part := range want {
 			require.Contains(b.t, copied, part)
 		}
-		require.NotContains(b.t, copied, p.token)
+		require.NotContains(b.t, copied, p.Token)
 	}
 	b.becomes(func() bool { return b.text("#said") == "" })
 	require.Empty(b.t, b.console())
 }
 
 // requestsAreSentAgain sends one as it was, one edited, and makes a test of two that it selects.
-func requestsAreSentAgain(b *browser, p *program, phone bool) {
+func requestsAreSentAgain(b *browser, p *emulator.Process, phone bool) {
 	fits := func() {
 		if phone {
 			fitsAPhone(b, b.text("h1"))
 		}
 	}
-	b.visit(p.page + "requests/3")
+	b.visit(p.Page + "requests/3")
 	fits()
 	b.click(`form.card[action="/requests/3/send"] button`)
 	b.shows(`#live-main [role="status"]`, "It is sent.")
@@ -121,11 +96,11 @@ func requestsAreSentAgain(b *browser, p *program, phone bool) {
 	fits()
 	b.click(`.edit button`)
 	b.shows(".headline", "/accounts/EA404")
-	b.visit(p.page + "requests?text=r-")
+	b.visit(p.Page + "requests?text=r-")
 	b.click(`[data-key="r5"] .pick`)
 	b.click(`[data-key="r4"] .pick`)
 	if phone { // a live update keeps the selection
-		p.pays("1", "r-3")
+		p.Pay("1", "r-3")
 		b.shows("#live-main tbody", "r-3")
 	}
 	require.Equal(b.t, 2, its[int](b, `document.querySelectorAll(".pick input:checked").length`))
@@ -136,14 +111,14 @@ func requestsAreSentAgain(b *browser, p *program, phone bool) {
 	b.onlyRefused()
 }
 
-func theKeyboardMoves(b *browser, p *program) {
+func theKeyboardMoves(b *browser, p *emulator.Process) {
 	at := func(want string) { // the key of a row, or an element's id
 		b.t.Helper()
 		b.becomes(func() bool {
 			return its[string](b, `document.activeElement.closest("tr")?.dataset.key ?? document.activeElement.id`) == want
 		}, "the focus is not on %s", want)
 	}
-	b.visit(p.page + "requests?text=r-")
+	b.visit(p.Page + "requests?text=r-")
 	b.shows("#live-control", "Live")
 	b.keys("j")
 	at("r5")
@@ -186,32 +161,32 @@ func theKeyboardMoves(b *browser, p *program) {
 }
 
 // nothingMovesUnderTheReader adds rows above a focused row.
-func nothingMovesUnderTheReader(b *browser, p *program) {
-	b.visit(p.page + "requests")
+func nothingMovesUnderTheReader(b *browser, p *emulator.Process) {
+	b.visit(p.Page + "requests")
 	b.eval(`window.kept = document.querySelector('[data-key="r20"] th a'); window.kept.focus(); window.kept.scrollIntoView({block: "center"});
 		getSelection().selectAllChildren(document.querySelector('[data-key="r20"] code')); return null`, nil)
 	place := func() float64 { return its[float64](b, `window.kept.getBoundingClientRect().top`) }
 	before := place()
-	p.call("GET", "accounts/"+grace+"/tokens", "")
+	p.Call("GET", "accounts/"+grace+"/tokens", "")
 	b.shows("#live-main tbody", "/tokens")
 	require.InDelta(b.t, before, place(), 1.5)
 	require.Equal(b.t, []bool{true, true}, its[[]bool](b, `[document.activeElement === window.kept, getSelection().toString().includes("/status")]`), "focus and selection")
-	b.visit(p.page + "requests?text=r-9&outcome=ok")
+	b.visit(p.Page + "requests?text=r-9&outcome=ok")
 	b.shows("#live-main", "No request matches")
-	p.pays("1", "r-9")
+	p.Pay("1", "r-9")
 	b.shows("#live-main tbody", "r-9")
 	require.Equal(b.t, "?text=r-9&outcome=ok", its[string](b, `location.search`), "the filter stays")
 	require.Empty(b.t, b.console())
 }
 
 // aRefusedFormStaysLive checks that a refused form keeps its input, stays live and explains the error in words.
-func aRefusedFormStaysLive(b *browser, p *program) {
-	b.visit(p.page + "faults")
+func aRefusedFormStaysLive(b *browser, p *emulator.Process) {
+	b.visit(p.Page + "faults")
 	b.enter("#fault", "respond 99 x2")
 	b.click(`#fault ~ button`)
 	b.shows(`[role="alert"]`, "the status must be 200 to 999. It is written respond STATUS [CODE].")
 	b.shows("#live-control", "Live")
-	p.press("/faults", "operation=GET /hooks&fault=truncate&times=3")
+	p.Press("/faults", "operation=GET /hooks&fault=truncate&times=3")
 	b.shows("#live-main tbody", "GET /hooks")
 	b.shows("#armed", "3")
 	require.Equal(b.t, "respond 99 x2", its[string](b, `document.getElementById("fault").value`))
@@ -225,14 +200,14 @@ func aRefusedFormStaysLive(b *browser, p *program) {
 }
 
 // pagesFit checks each page on a phone and on a desktop, in dark colours. They load no foreign files.
-func pagesFit(b *browser, p *program, paths ...string) {
+func pagesFit(b *browser, p *emulator.Process, paths ...string) {
 	scheme := func(name string) {
 		b.devTools("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": name}}})
 	}
 	scheme("dark")
 	defer scheme("light")
 	for _, path := range paths {
-		b.visit(p.page + path)
+		b.visit(p.Page + path)
 		fitsAPhone(b, path)
 		isDark(b, path)
 		b.isWide(1280)

@@ -22,6 +22,14 @@ var update = flag.Bool("update", false, "write what differs into the document; o
 // each command after "$ ", and its output. The commands see only the given PREPAID_ variables.
 func Session(t testing.TB, environment []string, commands ...string) string {
 	t.Helper()
+	shown, err := Try(t, environment, commands...)
+	require.NoError(t, err, shown)
+	return shown
+}
+
+// Try is Session for commands that may fail.
+func Try(t testing.TB, environment []string, commands ...string) (string, error) {
+	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("NOT CHECKED: the commands of the document need sh")
 	}
@@ -38,25 +46,38 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	}
 	shell.Env = append(shell.Env, environment...)
 	shown, err := shell.CombinedOutput()
-	require.NoError(t, err, string(shown))
-	return strings.ReplaceAll(string(shown), "\r\n", "\n")
+	return strings.ReplaceAll(string(shown), "\r\n", "\n"), err
 }
 
 // Require compares the block "```console NAME" of a document with text. The function same, usually Stable, removes parts that may differ.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
-	path := filepath.Join(tree.Root(t), document)
-	read, err := os.ReadFile(path)
-	require.NoError(t, err)
-	whole := strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added \r
-	at := regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindStringSubmatchIndex(whole)
-	require.NotNil(t, at, "%s has no block %s", document, name)
+	path, whole, at := block(t, document, name)
 	shown := whole[at[2]:at[3]]
 	if *update && same(shown) != same(text) {
 		require.NoError(t, os.WriteFile(path, []byte(whole[:at[2]]+text+whole[at[3]:]), 0o600))
 		return
 	}
 	require.Equal(t, same(shown), same(text), "%s, block %s: if the new text is right, make tour writes it", document, name)
+}
+
+// Shows reports whether Require would succeed.
+func Shows(t testing.TB, document, name, text string, same func(string) string) bool {
+	t.Helper()
+	_, whole, at := block(t, document, name)
+	return *update || same(whole[at[2]:at[3]]) == same(text)
+}
+
+// block returns the path and the text of a document, and the indexes of a block and, after them, of its content.
+func block(t testing.TB, document, name string) (path, whole string, at []int) {
+	t.Helper()
+	path = filepath.Join(tree.Root(t), document)
+	read, err := os.ReadFile(path)
+	require.NoError(t, err)
+	whole = strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added \r
+	at = regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindStringSubmatchIndex(whole)
+	require.NotNil(t, at, "%s has no block %s", document, name)
+	return path, whole, at
 }
 
 // Stable removes the parts that differ between two runs: IDs, addresses, times, durations, and the reason why a connection ended.
@@ -76,16 +97,4 @@ func Stable(text string) string {
 		text = regexp.MustCompile(one.varying).ReplaceAllString(text, one.stable)
 	}
 	return text
-}
-
-// RequireFile compares a whole document with text.
-func RequireFile(t testing.TB, document, text string) {
-	t.Helper()
-	path := filepath.Join(tree.Root(t), document)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	read, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, strings.ReplaceAll(string(read), "\r\n", "\n"), text, "%s: if the new text is right, go test with -update writes it", document)
 }

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"bufio"
@@ -33,9 +33,6 @@ type browserForm struct {
 // needBrowser skips the test if there is no browser, unless PREPAID_BROWSER=required demands one.
 func needBrowser(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser is not part of a short run")
-	}
 	driver, err := exec.LookPath("chromedriver")
 	if err != nil && os.Getenv("PREPAID_BROWSER") != "required" {
 		t.Skip("chromedriver is not installed: the page is not looked at in a browser")
@@ -177,14 +174,22 @@ func (b *browser) shows(selector string, texts ...string) {
 	b.t.Helper()
 	asked := false
 	b.becomes(func() bool {
-		shown := b.text(selector)
-		lacking := slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
-		if lacking && !asked {
+		if b.has(selector, texts...) {
+			return true
+		}
+		if !asked {
 			b.eval(`document.dispatchEvent(new Event("visibilitychange"))`, nil)
 			asked = true
 		}
-		return !lacking
+		return false
 	}, "%s does not show %q", selector, texts)
+}
+
+// has reports whether an element has all texts.
+func (b *browser) has(selector string, texts ...string) bool {
+	b.t.Helper()
+	shown := b.text(selector)
+	return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
 }
 
 // becomes waits for a condition, and looks at once.
