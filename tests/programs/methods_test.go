@@ -1,4 +1,4 @@
-package docs
+package programs
 
 import (
 	"go/ast"
@@ -114,7 +114,7 @@ func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
 	for _, directory := range []string{
-		".", "webhook", "journal", filepath.Join("journal", "journalfile"), "prepaidtest", filepath.Join("prepaidtest", "hostile"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
+		".", "webhook", "journal", filepath.Join("journal", "journalfile"), "prepaidtest", "hostile", filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
 		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres"), filepath.Join("contrib", "postgres", "pgtest"),
 	} {
 		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))

@@ -1,6 +1,7 @@
-// Package main holds the code of the README: its first program in its own file, the rest in functions that the tests run
-// against the emulator. Package docs checks that the README has the same code.
-package main
+package programs_test
+
+// The code of the README after its first program, which is firstcall. TestDocumentCodeIsCompiledCode checks that the README has
+// the same code.
 
 import (
 	"context"
@@ -17,29 +18,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/webhook"
 )
-
-func TestFirstProgram(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA10000000000001", Balance: "100.00"})
-	config := srv.Config()
-	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
-	t.Setenv("PREPAID_VENDOR", config.Vendor)
-	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
-	main()
-	require.Equal(t, 1, reads(srv))
-}
-
-// reads counts the requests for one account.
-func reads(srv *prepaidtest.Server) int {
-	n := 0
-	for _, request := range srv.Requests() {
-		if request.Method == http.MethodGet && request.Template == "/accounts/{id}" {
-			n++
-		}
-	}
-	return n
-}
 
 func pay(ctx context.Context, client *prepaid.Client, requestID prepaid.RequestID, from, to prepaid.AccountID) (string, error) {
 	_, err := client.Accounts.Transfer(ctx, from, prepaid.TransferParams{
@@ -163,6 +141,7 @@ func TestReceiver(t *testing.T) {
 }
 
 func TestPaysOnce(t *testing.T) {
+	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})

@@ -1,3 +1,4 @@
+// Firstcall is the first program of the README.
 package main
 
 import (

@@ -1,4 +1,4 @@
-package docs
+package programs
 
 import (
 	"go/ast"
@@ -35,7 +35,7 @@ func declared(files []*ast.File, all bool) map[string]bool {
 		for _, declaration := range file.Decls {
 			switch d := declaration.(type) {
 			case *ast.FuncDecl:
-				add(receiver(d), d.Name.Name)
+				add(receiverOf(d), d.Name.Name)
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					switch s := spec.(type) {
@@ -54,8 +54,8 @@ func declared(files []*ast.File, all bool) map[string]bool {
 	return names
 }
 
-// receiver returns the name of a method's type; empty for a function.
-func receiver(d *ast.FuncDecl) string {
+// receiverOf returns the name of a method's type; empty for a function.
+func receiverOf(d *ast.FuncDecl) string {
 	name := ""
 	if d.Recv != nil {
 		ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {

@@ -1,4 +1,4 @@
-package docs
+package programs
 
 import (
 	"io/fs"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,12 @@ func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
 // compiledCode returns every Go file of the module and its nested modules, without comments.
 func compiledCode(t *testing.T) string {
 	t.Helper()
+	code, err := readCode()
+	require.NoError(t, err)
+	return code
+}
+
+var readCode = sync.OnceValues(func() (string, error) {
 	var code strings.Builder
 	tree := os.DirFS(".")
 	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -71,9 +78,8 @@ func compiledCode(t *testing.T) string {
 		code.WriteString("\n" + plainLines(string(text)))
 		return err
 	})
-	require.NoError(t, err)
-	return code.String()
-}
+	return code.String(), err
+})
 
 func requireCompiled(t *testing.T, code, document, block string) {
 	t.Helper()

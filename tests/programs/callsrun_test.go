@@ -1,4 +1,4 @@
-package assistants
+package programs
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -78,15 +79,17 @@ func TestBlock(t *testing.T) {
 }
 
 func TestPaysOnce(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
-	to := srv.AddAccount(prepaidtest.SeedAccount{})
-	p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
-	require.NoError(t, err)
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // also Truncate() …
-	require.NoError(t, pay(t.Context(), srv.Client(), &p, time.Time{}, func(*payment) error { return nil }))
-	require.Equal(t, 1, srv.Movements(p.Params.RequestID))
-	require.Equal(t, "74.50", srv.Balance(from))
+	synctest.Test(t, func(t *testing.T) { // pauses take no time
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+		to := srv.AddAccount(prepaidtest.SeedAccount{})
+		p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
+		require.NoError(t, err)
+		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // also Truncate() …
+		require.NoError(t, pay(t.Context(), srv.Client(), &p, time.Time{}, func(*payment) error { return nil }))
+		require.Equal(t, 1, srv.Movements(p.Params.RequestID))
+		require.Equal(t, "74.50", srv.Balance(from))
+	})
 }
 
 // Each process has its own client, as after a restart, and stores rows as JSON.
@@ -108,18 +111,20 @@ func TestPayInManyProcesses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-			from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-			p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
-			require.NoError(t, err)
-			stored, err := json.Marshal(p)
-			require.NoError(t, err)
-			for _, step := range steps {
-				srv.Inject(transfer, step.fault)
-				p, stored = process(t, srv, stored)
-				require.Equal(t, step.state, p.State)
-			}
-			require.Equal(t, 1, srv.Movements(p.Params.RequestID))
+			synctest.Test(t, func(t *testing.T) {
+				srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+				from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+				p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
+				require.NoError(t, err)
+				stored, err := json.Marshal(p)
+				require.NoError(t, err)
+				for _, step := range steps {
+					srv.Inject(transfer, step.fault)
+					p, stored = process(t, srv, stored)
+					require.Equal(t, step.state, p.State)
+				}
+				require.Equal(t, 1, srv.Movements(p.Params.RequestID))
+			})
 		})
 	}
 }
@@ -145,18 +150,20 @@ func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, s
 // A process that died may have sent a request, so a refusal of the next request proves nothing.
 func TestPayAfterCrash(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
-	require.NoError(t, err)
-	p.State = "sending"
-	stored, err := json.Marshal(p)
-	require.NoError(t, err)
-	srv.Inject(transfer, prepaidtest.Respond(404, "not_found"))
-	p, stored = process(t, srv, stored)
-	require.Equal(t, "unknown", p.State)
-	p, _ = process(t, srv, stored)
-	require.Equal(t, "paid", p.State)
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
+		require.NoError(t, err)
+		p.State = "sending"
+		stored, err := json.Marshal(p)
+		require.NoError(t, err)
+		srv.Inject(transfer, prepaidtest.Respond(404, "not_found"))
+		p, stored = process(t, srv, stored)
+		require.Equal(t, "unknown", p.State)
+		p, _ = process(t, srv, stored)
+		require.Equal(t, "paid", p.State)
+	})
 }
 
 func TestPayStopsForAPerson(t *testing.T) {
@@ -190,20 +197,22 @@ func TestPayStopsForAPerson(t *testing.T) {
 
 func TestPayAll(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	var list []journal.Payment
-	for _, order := range []string{"7", "8"} {
-		p, err := newPayment(order, prepaid.DateOf(time.Now().UTC()), from, to, prepaid.Cents(100))
-		require.NoError(t, err)
-		list = append(list, journal.Payment{Account: p.From, Params: p.Params})
-	}
-	payments := slices.Values(list)
-	path, key := filepath.Join(t.TempDir(), "payments"), prepaid.NewSecret("a key for digests")
-	srv.Inject(transfer, prepaidtest.Respond(500, "server_error"))
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(payAll(t.Context(), srv.Client(), path, key, payments)))
-	require.NoError(t, payAll(t.Context(), srv.Client(), path, key, payments))
-	require.Equal(t, "98.00", srv.Balance(from))
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		var list []journal.Payment
+		for _, order := range []string{"7", "8"} {
+			p, err := newPayment(order, prepaid.DateOf(time.Now().UTC()), from, to, prepaid.Cents(100))
+			require.NoError(t, err)
+			list = append(list, journal.Payment{Account: p.From, Params: p.Params})
+		}
+		payments := slices.Values(list)
+		path, key := filepath.Join(t.TempDir(), "payments"), prepaid.NewSecret("a key for digests")
+		srv.Inject(transfer, prepaidtest.Respond(500, "server_error"))
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(payAll(t.Context(), srv.Client(), path, key, payments)))
+		require.NoError(t, payAll(t.Context(), srv.Client(), path, key, payments))
+		require.Equal(t, "98.00", srv.Balance(from))
+	})
 }
 
 func TestRedeem(t *testing.T) {
@@ -250,16 +259,18 @@ func TestTotal(t *testing.T) {
 
 func TestDownload(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
-	srv.AddReportCSV("two", "number,name\n1,a\n2,b\n")
-	rows := 0
-	count := func([]string) error { rows++; return nil }
-	require.NoError(t, download(t.Context(), srv.Client(), "two", count))
-	require.Equal(t, 2, rows)
-	require.ErrorIs(t, download(t.Context(), srv.Client(), "none", count), prepaid.ErrBadRequest)
-	full := errors.New("disk full")
-	require.ErrorIs(t, download(t.Context(), srv.Client(), "two", func([]string) error { return full }), full)
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+		srv.AddReportCSV("two", "number,name\n1,a\n2,b\n")
+		rows := 0
+		count := func([]string) error { rows++; return nil }
+		require.NoError(t, download(t.Context(), srv.Client(), "two", count))
+		require.Equal(t, 2, rows)
+		require.ErrorIs(t, download(t.Context(), srv.Client(), "none", count), prepaid.ErrBadRequest)
+		full := errors.New("disk full")
+		require.ErrorIs(t, download(t.Context(), srv.Client(), "two", func([]string) error { return full }), full)
+	})
 }
 
 func TestChangePIN(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package assistants holds the code of docs/for-assistants.md, and runs it on the emulator. Package docs checks that the page
-// has the same code.
-package assistants
+package programs
+
+// The code of docs/for-assistants.md. TestDocumentCodeIsCompiledCode checks that the page has the same code.
 
 import (
 	"context"

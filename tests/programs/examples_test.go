@@ -1,0 +1,131 @@
+package programs
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/tests/transcript"
+)
+
+// limit is for a run of a program. A run takes a tenth of it.
+const limit = 2 * time.Minute
+
+// program returns a command that runs a built program in a new directory. It sees only the given PREPAID_ variables.
+func program(t *testing.T, environment []string, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	atRoot(t)
+	require.NoError(t, build())
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...)
+	command.Dir = t.TempDir()
+	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PREPAID_") }), environment...)
+	return command
+}
+
+// run runs a program to its end.
+func run(t *testing.T, environment []string, name string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	command := program(t, environment, name, args...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		require.ErrorAs(t, err, new(*exec.ExitError))
+	}
+	return command.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// environmentOf returns the variables of a client of srv.
+func environmentOf(srv *prepaidtest.Server) []string {
+	config := srv.Config()
+	return []string{
+		"PREPAID_BASE_URL=" + config.BaseURL, "PREPAID_VENDOR=" + config.Vendor, "PREPAID_ENVIRONMENT=test",
+		"PREPAID_CLIENT_ID=" + config.ClientID, "PREPAID_CLIENT_SECRET=" + config.ClientSecret.Reveal(),
+	}
+}
+
+// Every program in examples/ succeeds without arguments. Each line of its expect.txt is a regular expression for a line of its output.
+// The tour shows the output of two of them.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^go run \./examples/quickstart( |$)`, string(readme))
+	var names []string
+	for _, pattern := range []string{"examples/*/main.go", "examples/apps/*/main.go"} {
+		found, err := filepath.Glob(filepath.FromSlash(pattern))
+		require.NoError(t, err)
+		names = append(names, found...)
+	}
+	require.Greater(t, len(names), 8)
+	tours := map[string]func(*testing.T, string){"quickstart": tourOfQuickstart, "payouts": tourOfPayouts}
+	for _, name := range names {
+		directory := filepath.Dir(name)
+		name = filepath.Base(directory)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			expected, err := os.ReadFile(filepath.Join(directory, "expect.txt"))
+			require.NoError(t, err)
+			code, out, errOut := run(t, nil, name)
+			if strings.Contains(errOut, "install Postgres first") && os.Getenv("PREPAID_POSTGRES") != "required" {
+				t.Skip(errOut)
+			}
+			require.Zero(t, code, out+errOut)
+			lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(expected), "\r\n", "\n")), "\n")
+			for _, line := range lines {
+				require.NotEmpty(t, line, "any line matches")
+				require.Regexp(t, "(?m)"+line, out)
+			}
+			if tour := tours[name]; tour != nil {
+				require.Empty(t, errOut)
+				tour(t, out)
+			}
+		})
+	}
+}
+
+// docs/tour.md shows this program's real output.
+func tourOfQuickstart(t *testing.T, out string) {
+	t.Helper()
+	steps := regexp.MustCompile(`(?s)^(.*?)\n 4\. .*\n( 9\. .*?)\n10\. `).FindStringSubmatch("$ go run ./examples/quickstart\n" + out)
+	require.Len(t, steps, 3, out)
+	transcript.Require(t, "docs/tour.md", "quickstart", steps[1]+"\n...\n", transcript.Stable)
+	transcript.Require(t, "docs/tour.md", "lost-response", steps[2], transcript.Stable)
+	for _, private := range []string{"4821", "Ada", "ada@example.com", "+61400000001", "1990-05-01", "emulator-secret"} {
+		require.NotContains(t, out, private)
+	}
+}
+
+// docs/tour.md shows this program's real output.
+func tourOfPayouts(t *testing.T, out string) {
+	t.Helper()
+	transcript.Require(t, "docs/tour.md", "payouts", "$ cd examples/apps/payouts\n$ go run .\n"+out, func(text string) string {
+		return regexp.MustCompile(`\d+ posted again`).ReplaceAllString(text, "N posted again")
+	})
+}
+
+// The README's first program prints an account.
+func TestFirstProgram(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA10000000000001", Balance: "100.00"})
+	code, out, errOut := run(t, environmentOf(srv), "firstcall")
+	require.Zero(t, code, errOut)
+	require.Equal(t, "active 100.00\n", out)
+}
