@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/cardprograms/prepaid v0.0.0
 	github.com/getkin/kin-openapi v0.152.0
+	github.com/pmezard/go-difflib v1.0.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/text v0.43.0

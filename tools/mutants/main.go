@@ -1,9 +1,9 @@
 // Command mutants proves that tests fail if a rule that protects money is removed. Each mutant replaces one text in one file,
 // only for the compiler, and runs a test. With the change the test must fail; without the change it must pass.
 //
-//	go -C tools run ./mutants [-run pattern]
+//	go -C tools run ./mutants [-run pattern] [-changed file]
 //
-// Run it at the root of the repository. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
+// With -changed, it runs only the mutants of the files that the given file lists. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
 // is missing from the source: in that case, update the list.
 package main
 
@@ -49,6 +49,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	pattern := flags.String("run", "", "only mutants whose names match")
+	list := flags.String("changed", "", "only mutants of the files that this `file` lists, one per line")
 	if flags.Parse(arguments) != nil {
 		return 2
 	}
@@ -57,7 +58,13 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		fmt.Fprintln(problems, "mutants: -run is not a regular expression")
 		return 2
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) })
+	changed, err := changedFiles(*list)
+	if err != nil {
+		fmt.Fprintln(problems, "mutants:", err)
+		return 2
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) || !changed(m.file) })
+	fmt.Fprintln(out, "mutants:", len(all))
 	unchanged := map[string]func() string{} // for each package, the output of its tests without a change
 	for _, m := range all {
 		unchanged[m.module+" "+m.pkg] = sync.OnceValue(func() string { return testsOf(all, m) })
@@ -90,6 +97,19 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	}
 	running.Wait()
 	return code
+}
+
+// changedFiles returns the condition that a file lists a path. Without a file, every path meets it; so it does if the list of mutants
+// has changed.
+func changedFiles(file string) (func(string) bool, error) {
+	if file == "" {
+		return func(string) bool { return true }, nil
+	}
+	text, err := os.ReadFile(file)
+	paths := strings.Split(string(text), "\n")
+	return func(path string) bool {
+		return slices.Contains(paths, path) || slices.Contains(paths, "tools/mutants/list.go")
+	}, err
 }
 
 // testsOf runs, with one go test, all tests of a package that mutants name, and returns the output.

@@ -44,7 +44,17 @@ func TestRun(t *testing.T) {
 	}
 	said.Reset()
 	require.Zero(t, run([]string{"-run", "another"}, []mutant{good}, &said, &said))
-	require.Empty(t, said.String())
+	require.Equal(t, "mutants: 0\n", said.String())
+	list := filepath.Join(root, "changed")
+	for _, test := range []struct{ changed, want string }{
+		{good.file, "mutants: 1\n"}, {"b.go", "mutants: 0\n"}, {"b.go\ntools/mutants/list.go", "mutants: 1\n"},
+	} {
+		require.NoError(t, os.WriteFile(list, []byte(test.changed+"\n"), 0o600))
+		said.Reset()
+		require.Zero(t, run([]string{"-changed", list}, []mutant{good}, &said, &said))
+		require.Contains(t, said.String(), test.want)
+	}
+	require.Equal(t, 2, run([]string{"-changed", root}, nil, &said, &said))
 	require.Equal(t, 2, run([]string{"-run", "("}, nil, &said, &said))
 	require.Equal(t, 2, run([]string{"-more"}, nil, &said, &said))
 }

@@ -4,7 +4,7 @@
 // The client lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has the
 // methods Format and LogValue of structs with redact tags. The other files come from operations.txt, which lists them.
 //
-//	go -C tools run ./wiregen       list the files that are stale
+//	go -C tools run ./wiregen       print the beginning of the differences, and fail if there are any
 //	go -C tools run ./wiregen -w    write them, as go generate does
 //
 // wiregen refuses an unknown type. In that case, give the field a type with a readWire or writeWire method, or add a rule to
@@ -21,6 +21,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/cardprograms/prepaid/tools/internal/checkout"
 )
@@ -35,7 +38,7 @@ func main() {
 	}
 }
 
-// run writes the generated files that are stale. If write is false, it lists them and fails instead.
+// run writes the generated files that are stale. If write is false, it prints the differences and fails instead.
 func run(directory string, write bool, out io.Writer) error {
 	p, err := load(directory)
 	if err != nil {
@@ -53,21 +56,37 @@ func run(directory string, write bool, out io.Writer) error {
 	if files[redactOutput], err = p.generateRedaction(); err != nil {
 		return err
 	}
-	stale := 0
+	stale := ""
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(directory, name)
-		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, files[name]) {
+		there, err := os.ReadFile(path)
+		if err == nil && bytes.Equal(there, files[name]) {
 			continue
 		}
 		if !write {
-			fmt.Fprintln(out, "stale:", name)
-			stale++
+			shown, err := difference(name, there, files[name])
+			if err != nil {
+				return err
+			}
+			stale += shown
 		} else if err := os.WriteFile(path, files[name], 0o644); err != nil { //nolint:gosec // source code, like other files
 			return err
 		}
 	}
-	if stale > 0 {
-		return errors.New("stale files: run go generate")
+	if stale != "" {
+		lines := strings.SplitAfter(stale, "\n")
+		fmt.Fprint(out, strings.Join(lines[:min(mostShown, len(lines))], ""))
+		return errors.New("generated files are stale: run go generate .")
 	}
 	return nil
+}
+
+// mostShown is how many lines of the differences are printed.
+const mostShown = 36
+
+// difference shows what a write would change in a file.
+func difference(name string, before, after []byte) (string, error) {
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(string(before)), B: difflib.SplitLines(string(after)), FromFile: name, ToFile: name + " (right)", Context: 1,
+	})
 }

@@ -155,7 +155,11 @@ func generateFrom(t *testing.T, source string) (string, error) {
 		if filepath.Ext(name) == ".go" {
 			out.Reset()
 			require.Error(t, run(directory, false, &out))
-			require.Equal(t, "stale: "+name+"\n", out.String())
+			require.True(t, strings.HasPrefix(out.String(), "--- "+name+"\n+++ "+name+" (right)\n@@ "), out.String())
+			require.NoError(t, os.WriteFile(filepath.Join(directory, name), bytes.Repeat([]byte("a\n\n"), 99), 0o600))
+			out.Reset()
+			require.Error(t, run(directory, false, &out))
+			require.Equal(t, mostShown, strings.Count(out.String(), "\n"))
 			require.NoError(t, os.WriteFile(filepath.Join(directory, name), written, 0o600))
 		}
 	}
