@@ -285,10 +285,11 @@ func TestInFlightWait(t *testing.T) {
 // The text of an error of two causes is one line with both.
 func TestBothCausesText(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport, config.AttemptTimeout = harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(400, "duplicate_request")), 100*time.Millisecond
-	err := harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config))
-	require.EqualError(t, err, "prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 400 (duplicate_request); "+
-		"an earlier attempt may have been applied: no complete response (headers): the line was cut")
-	require.Equal(t, 1, strings.Count(err.Error(), "prepaid:"))
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(400, "duplicate_request"))
+		err := harness.OpTransfer().Call(t.Context(), service.Client(t))
+		require.EqualError(t, err, "prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 400 (duplicate_request); "+
+			"an earlier attempt may have been applied: no complete response (headers): the line was cut")
+		require.Equal(t, 1, strings.Count(err.Error(), "prepaid:"))
+	})
 }

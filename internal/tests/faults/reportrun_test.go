@@ -319,35 +319,40 @@ func TestReportRunValues(t *testing.T) {
 func TestReportStreamPauses(t *testing.T) {
 	t.Parallel()
 	head := "HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\nConnection: close\r\n\r\n"
-	slowly := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		p.Send(head)
-		for chunk := reportJSON; chunk != ""; chunk = chunk[min(8, len(chunk)):] {
-			p.Send(chunk[:min(8, len(chunk))])
-			time.Sleep(25 * time.Millisecond)
-		}
-		_ = p.Close()
+	synctest.Test(t, func(t *testing.T) {
+		config := harness.PipesConfig(harness.NewPipes(t, func(_ int, p *harness.Peer) {
+			p.Send(head)
+			for chunk := reportJSON; chunk != ""; chunk = chunk[min(8, len(chunk)):] {
+				p.Send(chunk[:min(8, len(chunk))])
+				time.Sleep(9 * time.Second)
+			}
+			_ = p.Close()
+		}))
+		config.BodyIdleTimeout = 10 * time.Second
+		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+		require.NoError(t, err)
+		began := time.Now()
+		time.Sleep(time.Minute) // a reader in no hurry
+		report, err := reader.Report()
+		require.NoError(t, err)
+		require.EqualValues(t, 2, report.TotalRecords)
+		require.Greater(t, time.Since(began), config.AttemptTimeout+time.Minute)
 	})
-	config := harness.Config(slowly.Address)
-	config.AttemptTimeout, config.BodyIdleTimeout = time.Second, 10*time.Second
-	reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
-	require.NoError(t, err)
-	time.Sleep(1100 * time.Millisecond) // a reader in no hurry
-	report, err := reader.Report()
-	require.NoError(t, err)
-	require.EqualValues(t, 2, report.TotalRecords)
-
-	stuck := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		p.Send(head + reportJSON[:30])
-		p.Hang()
+	synctest.Test(t, func(t *testing.T) {
+		config := harness.PipesConfig(harness.NewPipes(t, func(_ int, p *harness.Peer) {
+			p.Send(head + reportJSON[:30])
+			p.Hang()
+		}))
+		config.BodyIdleTimeout = 40 * time.Second
+		began := time.Now()
+		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+		require.NoError(t, err)
+		_, err = reader.Report()
+		require.ErrorContains(t, err, "report incomplete")
+		require.ErrorContains(t, err, "no complete response (body): attempt timed out")
+		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+		require.Equal(t, 40*time.Second, time.Since(began))
 	})
-	config = harness.Config(stuck.Address)
-	config.BodyIdleTimeout = 40 * time.Millisecond
-	reader, err = harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
-	require.NoError(t, err)
-	_, err = reader.Report()
-	require.ErrorContains(t, err, "report incomplete")
-	require.ErrorContains(t, err, "no complete response (body): attempt timed out")
-	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
 // A stream that is closed or cancelled before its end releases its connection.

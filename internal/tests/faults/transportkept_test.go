@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -290,7 +289,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 				}
 			}
 			require.Len(t, server.Seen(), 2*calls, "nothing was sent again")
-			require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
+			server.AwaitNoneLeft()
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -206,6 +205,6 @@ func TestWrappableClosesIdleConnections(t *testing.T) {
 		if wrappable, ok := base.(interface{ CloseIdleConnections() }); ok && (base == under || base == byDefault) {
 			wrappable.CloseIdleConnections()
 		}
-		require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
+		server.AwaitNoneLeft()
 	}
 }

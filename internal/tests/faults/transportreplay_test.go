@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -224,9 +225,7 @@ func TestNoIdempotencyHeader(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
 		service := harness.NewScript(harness.Broken(harness.ErrCut))
-		config := harness.Config("https://cards.example")
-		config.Transport, config.AttemptTimeout = service, 100*time.Millisecond
-		require.Error(t, op.Call(t.Context(), harness.NewClient(t, config)))
+		synctest.Test(t, func(t *testing.T) { require.Error(t, op.Call(t.Context(), service.Client(t))) })
 		for _, request := range service.Requests() {
 			for name := range request.Header {
 				require.NotContains(t, strings.ToLower(name), "idempotency")

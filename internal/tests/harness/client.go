@@ -29,7 +29,8 @@ const (
 	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
 )
 
-// Config returns the settings of a client that has a token and makes only very short pauses.
+// Config returns the settings of a client that has a token and pauses for a nanosecond. It waits for a payment in flight: use a
+// synctest bubble.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", TestEnvironment: true,
@@ -37,7 +38,7 @@ func Config(address string) prepaid.Config {
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: 20 * time.Second,
 		Retry: prepaid.RetryPolicy{
-			MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond, InFlightWait: 3 * time.Millisecond,
+			MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 3 * time.Millisecond,
 		},
 	}
 }
