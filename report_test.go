@@ -463,3 +463,30 @@ func TestReportWriteToOffset(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, int64(len(body)-1), decode.Offset)
 }
+
+func TestReportProgress(t *testing.T) {
+	t.Parallel()
+	const rows, line = 300_000, `12345,abcdef\n` // 3.7 MiB of text
+	body := `{"reportdata":"` + strings.Repeat(line, rows) + `","totalrecords":300000}`
+	for name, use := range reportUses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen []ReportProgress
+			r := newReportReader(ReportRun{}, io.NopCloser(strings.NewReader(body)), func(p ReportProgress) { seen = append(seen, p) })
+			require.NoError(t, use(r))
+			require.Len(t, seen, 4, "three full MiB, and the end")
+			for i, p := range seen[:3] {
+				require.InDelta(t, (i+1)<<20, p.Bytes, reportCopySize)
+				require.InDelta(t, p.Bytes/13, p.Records, 1)
+			}
+			require.Equal(t, ReportProgress{Bytes: rows * 13, Records: rows}, seen[3])
+		})
+	}
+
+	calls := 0
+	r := newReportReader(ReportRun{}, io.NopCloser(strings.NewReader(`{"reportdata":"a`)),
+		func(ReportProgress) { calls++ })
+	_, err := r.Report()
+	require.Error(t, err)
+	require.Zero(t, calls, "a report that failed has no end to report")
+}

@@ -1,4 +1,4 @@
-package prepaid
+package load
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/slots"
 )
 
@@ -47,7 +48,7 @@ func TestItemsCostInProportion(t *testing.T) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		client := scalingClient(t, scalingWire(scalingPage(n)))
 		cost := measureAllocated(func() {
-			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, SearchCompanyParams{})
+			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
 			require.NoError(t, err)
 			require.Len(t, page.Items, n)
 		})
@@ -142,11 +143,11 @@ func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // scalingClient has a limiter that always has a slot.
-func scalingClient(tb testing.TB, transport http.RoundTripper) *Client {
+func scalingClient(tb testing.TB, transport http.RoundTripper) *prepaid.Client {
 	tb.Helper()
-	client, err := NewClient(Config{
+	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: transport,
-		ClientID: "bench", ClientSecret: NewSecret("secret"),
+		ClientID: "bench", ClientSecret: prepaid.NewSecret("secret"),
 		Limiter: slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1}),
 	})
 	require.NoError(tb, err)
@@ -168,7 +169,7 @@ func BenchmarkItems(b *testing.B) {
 			client := scalingClient(b, scalingWire(scalingPage(n)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, SearchCompanyParams{}); err != nil {
+				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, prepaid.SearchCompanyParams{}); err != nil {
 					b.Fatal(err)
 				}
 			}
