@@ -1,13 +1,22 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns mutants tour
+.PHONY: help test suites cover busy lint bench fuzz emulator ci nightly layout vet docs api api-renew licences vulns mutants tour
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## every test of the core
+	@go test ./...
+
+suites: ## the tests that need a kernel, processes, a browser, other programs or real time
+	@bash .ci/run suites
+
+cover: ## the tests of the core with the race detector, the limits of coverage and the OpenAPI document
 	@bash .ci/run test
+
+busy: ## many runs of the tests next to busy processes; BUSY=2 for few
+	@bash .ci/run busy
 
 lint: ## the pinned golangci-lint with staticcheck, in all modules
 	@bash .ci/run lint
@@ -16,13 +25,10 @@ bench: ## what the client costs next to the same work written manually
 	@bash .ci/run bench
 
 mutants: ## small changes to the core, each of which a test must detect
-	@bash .ci/run mutants
+	@bash .ci/run all_mutants
 
-fuzz: ## each fuzz target for 1 s; FUZZTIME=10m for longer
-	@bash .ci/run fuzz
-
-examples: ## run every example and check its output
-	@bash .ci/run examples
+fuzz: ## each fuzz target for a minute; FUZZTIME=10m for longer
+	@bash .ci/run longfuzz
 
 emulator: ## the emulator with its page; ARGS=-h lists its flags
 	@go run ./cmd/prepaid-emulator $(ARGS)
@@ -36,11 +42,8 @@ nightly: ## the same tests for longer, with the next Go, the other JSON library,
 layout: ## the dependencies between the client's files, and the limits of the layout
 	@bash .ci/run layout
 
-race: ## every test with the race detector, and the limits of coverage
-	@bash .ci/run race
-
-vet: ## gofmt, go vet, go fix, go.mod
-	@bash .ci/run format vet fix tidy
+vet: ## gofmt, go fix, go.mod, waits in tests
+	@bash .ci/run format fix tidy waits
 
 docs: ## every public name is documented, the tables in docs/ are complete
 	@bash .ci/run docs traces
