@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -94,6 +97,19 @@ func startFor(t *testing.T, tb testing.TB, options Options) *caller {
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
+}
+
+// withKeyPair gives the server the key pair of testdata for PIN changes. To make one takes a tenth of a second.
+func (c *caller) withKeyPair() *caller {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "pin_identity.json"))
+	require.NoError(c.t, err)
+	var identity pin.SavedIdentity
+	require.NoError(c.t, json.Unmarshal(text, &identity))
+	l := c.service.Ledger.Lock()
+	defer l.Unlock()
+	require.NoError(c.t, c.service.PINs.Restore(l, nil, &identity))
+	return c
 }
 
 func (c *caller) newToken() string {

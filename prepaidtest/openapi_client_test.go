@@ -44,7 +44,7 @@ func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 
 func sendExample(t *testing.T, method, template, example string) {
 	t.Helper()
-	c := start(t, Options{})
+	c := start(t, Options{}).withKeyPair()
 	c.AddApplication("0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002")
 	for _, id := range []prepaid.AccountID{"emp-1", "emp-2"} {
 		c.AddAccount(SeedAccount{ID: id, Balance: "500"})

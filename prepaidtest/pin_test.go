@@ -54,7 +54,7 @@ func sealRaw(t *testing.T, certificate []byte, hash crypto.Hash, name string, ke
 
 func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{FrozenClock: true})
+	c := start(t, Options{FrozenClock: true}).withKeyPair()
 	id := c.AddAccount(SeedAccount{})
 	initiate := func(changes map[string]any) reply {
 		return c.post("pin/initiate", body(t, `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+id+`"}`, changes))
@@ -120,7 +120,7 @@ type pinCase struct {
 
 func newPINCase(t *testing.T, options Options) *pinCase {
 	t.Helper()
-	c := start(t, options)
+	c := start(t, options).withKeyPair()
 	p := &pinCase{caller: c, id: c.AddAccount(SeedAccount{}), certificate: c.PINCertificate()}
 	began := c.post("pin/initiate", `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+p.id+`"}`)
 	p.operation = began.ok().object()["operation_id"].(string)
@@ -176,7 +176,9 @@ func TestSpec_4_7_Rule3_ThePayloadIsTwoStrings(t *testing.T) {
 	} {
 		envelope := seal(t, p.certificate, crypto.SHA256, "SHA256", payload)
 		for _, step := range []string{"validate", "execute"} {
-			require.Contains(t, p.step(step, envelope).refused(400, "invalid_envelope"), "encrypted_data", payload)
+			rule := p.step(step, envelope).refused(400, "invalid_envelope")
+			require.Contains(t, rule, "encrypted_data", payload)
+			require.NotContains(t, rule, p.otp)
 		}
 	}
 	require.Empty(t, p.PINOf(p.id))
@@ -266,7 +268,7 @@ func TestSpec_4_7_AnyCommunicationMethodIsTaken(t *testing.T) {
 
 func TestPINChanges(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{FrozenClock: true, OTPLifetime: time.Minute, PINTries: 1})
+	c := start(t, Options{FrozenClock: true, OTPLifetime: time.Minute, PINTries: 1}).withKeyPair()
 	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
 	initiate := func(account string) string {
 		return c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+account+`"}`).object()["operation_id"].(string)

@@ -51,6 +51,19 @@ func TestSpec_4_2_UnknownTemplateAndReport(t *testing.T) {
 	require.Equal(t, json.Number("2"), got["totalrecords"])
 }
 
+func TestAReportIsJSON(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{ReportDelay: -1})
+	text := "a,b\r\n\"quoted\",\\ \x00\t\x1fäöü\n"
+	c.AddReport("odd", func(w io.Writer, _ bool) (int, error) {
+		_, err := io.WriteString(w, text)
+		return 7, err
+	})
+	got := c.get("reporting/templates/odd/reports/" + c.report("odd")).ok().object()
+	require.Equal(t, text, got["reportdata"])
+	require.Equal(t, json.Number("7"), got["totalrecords"])
+}
+
 // The 204 has a body on the wire, like the service's; only a raw connection can show that. The same
 // connection serves the next request.
 func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {

@@ -26,7 +26,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 	require.Equal(t, 200, c.get("reporting/templates/fixed?include_column_headers=true").status)
 	require.Equal(t, 200, c.get("reporting/templates/"+DailySettlement+"?include_column_headers=true").status)
 	c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).ok()
-	require.NotEmpty(t, c.PINCertificate())
+	c.withKeyPair()
 	c.post("accounts/"+id+"/dip", dip(t, nil)).ok()
 	simulated := body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
 		map[string]any{"account_id": id})
@@ -55,25 +55,21 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		"ids.source":                               func(d map[string]any) { d["ids"].(map[string]any)["source"] = "aHVudGVyMg==" },
 		"authorisations[0] has an unknown state":   func(d map[string]any) { first(d, "authorisations")["state"] = "hunter2" },
 		"templates[0] has a csv":                   func(d map[string]any) { first(d, "templates")["csv"] = "\"" },
-		"has item_counts that": func(d map[string]any) {
-			for _, run := range list(d, "report_runs") {
-				if run.(map[string]any)["item_counts"] != nil {
-					run.(map[string]any)["item_counts"] = []int{99}
-				}
-			}
-		},
-		"dip_used[0] must be 32 bytes":       func(d map[string]any) { d["dip_used"] = []string{"hunter2"} },
-		"pin_changes[0] has no account":      func(d map[string]any) { first(d, "pin_changes")["account_id"] = "hunter2" },
-		"pin_identity must be":               func(d map[string]any) { d["pin_identity"].(map[string]any)["private_key"] = "aHVudGVyMg==" },
-		"hooks[1] is there twice":            func(d map[string]any) { d["hooks"] = append(list(d, "hooks"), list(d, "hooks")[0]) },
-		"tasks[0] has no account":            func(d map[string]any) { waitingTask(d, "clear")["input"] = nil },
-		"has no hook of the document or no":  func(d map[string]any) { waitingTask(d, "send")["message"] = nil },
-		"has a message whose body is not":    func(d map[string]any) { waitingTask(d, "send")["message"].(map[string]any)["body"] = "hunter2" },
-		"tasks[0] is of an unknown kind":     func(d map[string]any) { waitingTask(d, "clear")["kind"] = "hunter2" },
-		"transfers has a request_id twice":   func(d map[string]any) { d["transfers"] = []any{map[string]any{"response": "1"}, map[string]any{}} },
-		"the state's member tokens has":      func(d map[string]any) { d["tokens"] = []any{"hunter2"} },
-		"the state has an unknown member or": func(d map[string]any) { first(d, "accounts")["plastic_expiry"] = "hunter2" },
-		"the state's version must be 2":      func(d map[string]any) { d["version"] = 1 },
+		"has item_counts that":                     itemCounts(99),
+		"has item_counts that the":                 itemCounts(-1),
+		"has item_counts that the accounts":        itemCounts(1, 0),
+		"dip_used[0] must be 32 bytes":             func(d map[string]any) { d["dip_used"] = []string{"hunter2"} },
+		"pin_changes[0] has no account":            func(d map[string]any) { first(d, "pin_changes")["account_id"] = "hunter2" },
+		"pin_identity must be":                     func(d map[string]any) { d["pin_identity"].(map[string]any)["private_key"] = "aHVudGVyMg==" },
+		"hooks[1] is there twice":                  func(d map[string]any) { d["hooks"] = append(list(d, "hooks"), list(d, "hooks")[0]) },
+		"tasks[0] has no account":                  func(d map[string]any) { waitingTask(d, "clear")["input"] = nil },
+		"has no hook of the document or no":        func(d map[string]any) { waitingTask(d, "send")["message"] = nil },
+		"has a message whose body is not":          func(d map[string]any) { waitingTask(d, "send")["message"].(map[string]any)["body"] = "hunter2" },
+		"tasks[0] is of an unknown kind":           func(d map[string]any) { waitingTask(d, "clear")["kind"] = "hunter2" },
+		"transfers has a request_id twice":         func(d map[string]any) { d["transfers"] = []any{map[string]any{"response": "1"}, map[string]any{}} },
+		"the state's member tokens has":            func(d map[string]any) { d["tokens"] = []any{"hunter2"} },
+		"the state has an unknown member or":       func(d map[string]any) { first(d, "accounts")["plastic_expiry"] = "hunter2" },
+		"the state's version must be 2":            func(d map[string]any) { d["version"] = 1 },
 	} {
 		d := make(map[string]any)
 		decoder := json.NewDecoder(strings.NewReader(text))
@@ -101,6 +97,17 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 func list(d map[string]any, name string) []any { return d[name].([]any) }
 
 func first(d map[string]any, name string) map[string]any { return list(d, name)[0].(map[string]any) }
+
+// itemCounts changes the counts of the built-in report.
+func itemCounts(counts ...int) func(d map[string]any) {
+	return func(d map[string]any) {
+		for _, run := range list(d, "report_runs") {
+			if run.(map[string]any)["item_counts"] != nil {
+				run.(map[string]any)["item_counts"] = counts
+			}
+		}
+	}
+}
 
 func waitingTask(d map[string]any, kind string) map[string]any {
 	for _, waiting := range list(d, "tasks") {

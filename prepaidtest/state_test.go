@@ -264,7 +264,7 @@ func TestSave_Property(t *testing.T) {
 	for range 2 {
 		p.post("hooks", hookText(t, r.URL, nil)).object()
 	}
-	p.PINCertificate()
+	p.withKeyPair()
 	for range 4 {
 		for range 60 {
 			if random.IntN(8) == 0 {

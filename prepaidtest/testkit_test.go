@@ -205,7 +205,7 @@ func TestAllowOnly(t *testing.T) {
 
 func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{PINTries: 3})
+	c := start(t, Options{PINTries: 3}).withKeyPair()
 	id := c.AddAccount(SeedAccount{})
 	initiate := func() (operation, otp string) {
 		operation = c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
@@ -234,7 +234,7 @@ func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 	require.Equal(t, "active", c.Status(id), "the count began again")
 	send("execute", third, good, "d").ok()
 
-	c = start(t, Options{})
+	c = start(t, Options{}).withKeyPair()
 	id = c.AddAccount(SeedAccount{})
 	fourth, good := initiate()
 	for range 20 {

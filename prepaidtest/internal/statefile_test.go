@@ -42,11 +42,12 @@ func TestItRestsAfterALongWrite(t *testing.T) {
 				defer close(done)
 				file.KeepUpToDate(stopping, func(err error) { t.Error(err) })
 			}()
-			time.Sleep(time.Minute)
+			time.Sleep(statefile.Every + took + want)
+			synctest.Wait()
 			close(stopping)
 			<-done
 			require.NoError(t, file.Close())
-			require.Greater(t, len(state.saved), 1)
+			require.Len(t, state.saved, 2)
 			require.Equal(t, want, state.saved[1].Sub(state.saved[0])-took)
 		})
 	}
