@@ -466,8 +466,8 @@ func TestReportWriteToOffset(t *testing.T) {
 
 func TestReportProgress(t *testing.T) {
 	t.Parallel()
-	const rows, line = 300_000, `12345,abcdef\n` // 3.7 MiB of text
-	body := `{"reportdata":"` + strings.Repeat(line, rows) + `","totalrecords":300000}`
+	const rows = 300_000
+	body := reportBody(t, strings.Repeat("12345,abcdef\n", rows), rows) // 3.7 MiB of text
 	for name, use := range reportUses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

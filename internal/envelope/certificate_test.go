@@ -80,8 +80,6 @@ func TestCertificatesAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	edwards, _, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	weak, err := rsa.GenerateKey(rand.Reader, 1024)
-	require.NoError(t, err)
 	modulus := operator.Key().N
 	even := &rsa.PublicKey{N: new(big.Int).Add(modulus, big.NewInt(1)), E: operator.Key().E}
 	identity := &rsa.PublicKey{N: modulus, E: 1}
@@ -113,7 +111,7 @@ func TestCertificatesAreRefused(t *testing.T) {
 		"no certificate block":       {operator.PEM("PUBLIC KEY", der), "must have a PEM block of type CERTIFICATE"},
 		"ECDSA":                      {operator.Certificate(t, elliptical.Public()), "must have an RSA key"},
 		"Ed25519":                    {operator.Certificate(t, edwards), "must have an RSA key"},
-		"RSA 1,024":                  {operator.Certificate(t, &weak.PublicKey), "must have an RSA key of at least 2,048 bits"},
+		"RSA 1,024":                  {operator.Certificate(t, modulusOf(1024)), "must have an RSA key of at least 2,048 bits"},
 		"even modulus":               {operator.Certificate(t, even), unusable},
 		"exponent 1":                 {operator.Certificate(t, identity), unusable},
 	} {
@@ -126,16 +124,18 @@ func TestCertificatesAreRefused(t *testing.T) {
 	}
 }
 
+// modulusOf returns a public key of that many bits, which nobody can open.
+func modulusOf(bits uint) *rsa.PublicKey {
+	one := big.NewInt(1)
+	return &rsa.PublicKey{N: new(big.Int).Add(new(big.Int).Lsh(one, bits-1), one), E: 65537}
+}
+
 // A modulus of 2,047 bits is the nearest that must be refused.
 func TestPublicKeyBoundary(t *testing.T) {
 	t.Parallel()
-	modulus := func(bits uint) *rsa.PublicKey {
-		one := big.NewInt(1)
-		return &rsa.PublicKey{N: new(big.Int).Add(new(big.Int).Lsh(one, bits-1), one), E: 65537}
-	}
-	_, rule := PublicKey(&x509.Certificate{PublicKey: modulus(2048)})
+	_, rule := PublicKey(&x509.Certificate{PublicKey: modulusOf(2048)})
 	require.Empty(t, rule)
-	_, rule = PublicKey(&x509.Certificate{PublicKey: modulus(2047)})
+	_, rule = PublicKey(&x509.Certificate{PublicKey: modulusOf(2047)})
 	require.Equal(t, "must have an RSA key of at least 2,048 bits", rule)
 }
 

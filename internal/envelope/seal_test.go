@@ -116,7 +116,7 @@ func TestPayloadPaddingAndBuffer(t *testing.T) {
 
 func TestSealNeverRepeatsKeyOrVector(t *testing.T) {
 	t.Parallel()
-	const callers, each = 4, 32
+	const callers, each = 4, 16
 	key := testKey(t, "SHA256", "")
 	var mu sync.Mutex
 	var envelopes []Sealed

@@ -1,4 +1,4 @@
-package envelope
+package interop
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid/internal/envelope"
 	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
@@ -52,13 +53,29 @@ func keyPEM(t *testing.T) []byte {
 	return operator.PEM("PRIVATE KEY", private)
 }
 
+// hashCases are the names of the OAEP hash and of its mask function's hash; the same when empty.
+var hashCases = []struct{ hash, mgf1 string }{
+	{"SHA256", ""}, {"SHA256", "SHA1"}, {"SHA256", "SHA256"}, {"SHA256", "SHA512"},
+	{"SHA512", ""}, {"SHA512", "SHA1"}, {"SHA512", "SHA256"}, {"SHA512", "SHA512"},
+}
+
+// seal returns an envelope for the operator's key.
+func seal(t *testing.T, hash, mgf1, otp, pin string) envelope.Sealed {
+	t.Helper()
+	key, rule := envelope.NewKey(&operator.Key().PublicKey, envelope.Hash(hash), envelope.Hash(mgf1))
+	require.Empty(t, rule)
+	sealed, err := key.Seal(otp, pin)
+	require.NoError(t, err)
+	return sealed
+}
+
 func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 	t.Parallel()
 	openssl := requireTool(t, "openssl")
 	keyFile := filepath.Join(t.TempDir(), "key.pem")
 	require.NoError(t, os.WriteFile(keyFile, keyPEM(t), 0o600))
 
-	unwrap := func(t *testing.T, sealed Sealed, hash, mgf1 string) ([]byte, error) {
+	unwrap := func(t *testing.T, sealed envelope.Sealed, hash, mgf1 string) ([]byte, error) {
 		wrapped, err := hex.DecodeString(sealed.Key)
 		require.NoError(t, err)
 		arguments := []string{
@@ -73,7 +90,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 	for _, c := range hashCases {
 		t.Run(fmt.Sprintf("%s MGF1 %s", c.hash, c.mgf1), func(t *testing.T) {
 			t.Parallel()
-			sealed := seal(t, testKey(t, c.hash, c.mgf1), "12\"34é", "0042")
+			sealed := seal(t, c.hash, c.mgf1, "12\"34é", "0042")
 			ephemeral, err := unwrap(t, sealed, c.hash, c.mgf1)
 			require.NoError(t, err)
 			require.Len(t, ephemeral, 16)
@@ -88,7 +105,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 
 	t.Run("another MGF1 hash fails", func(t *testing.T) {
 		t.Parallel()
-		ephemeral, err := unwrap(t, seal(t, testKey(t, "SHA256", ""), "1", "2"), "SHA256", "SHA1")
+		ephemeral, err := unwrap(t, seal(t, "SHA256", "", "1", "2"), "SHA256", "SHA1")
 		require.True(t, err != nil || len(ephemeral) != 16, "opened with SHA1")
 	})
 }
@@ -97,13 +114,13 @@ func TestOpenSSLAgreesOnTheFingerprint(t *testing.T) {
 	t.Parallel()
 	openssl := requireTool(t, "openssl")
 	data := operator.PEM("CERTIFICATE", operator.Certificate(t, &operator.Key().PublicKey))
-	certificate, rule := ParseCertificate(data)
+	certificate, rule := envelope.ParseCertificate(data)
 	require.Empty(t, rule)
 	out, err := runTool(t, data, openssl, "x509", "-noout", "-fingerprint", "-sha256")
 	require.NoError(t, err)
 	_, fingerprint, found := strings.Cut(strings.TrimSpace(string(out)), "=")
 	require.True(t, found)
-	require.Equal(t, strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")), Fingerprint(certificate))
+	require.Equal(t, strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")), envelope.Fingerprint(certificate))
 }
 
 // nodeOpen reads {"key": PEM, "hash": …, "envelope": {…}} and writes the payload. Node has one option for both hashes.
@@ -124,7 +141,7 @@ func TestNodeOpensTheEnvelope(t *testing.T) {
 	t.Parallel()
 	node := requireTool(t, "node")
 	open := func(t *testing.T, hash, mgf1 string) ([]byte, error) {
-		sealed := seal(t, testKey(t, hash, mgf1), "12\"34é", "0042")
+		sealed := seal(t, hash, mgf1, "12\"34é", "0042")
 		input, err := json.Marshal(map[string]any{"key": string(keyPEM(t)), "hash": hash, "envelope": sealed})
 		require.NoError(t, err)
 		return runTool(t, input, node, "-e", nodeOpen)

@@ -1,4 +1,4 @@
-package envelope
+package interop
 
 import (
 	"crypto"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid/internal/envelope"
 	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
@@ -21,14 +22,14 @@ func TestFIPSOnlyMode(t *testing.T) {
 		data, err := base64.StdEncoding.DecodeString(text)
 		require.NoError(t, err)
 		require.True(t, fips140.Enabled())
-		certificate, rule := ParseCertificate(data)
+		certificate, rule := envelope.ParseCertificate(data)
 		require.Empty(t, rule)
-		public, rule := PublicKey(certificate)
+		public, rule := envelope.PublicKey(certificate)
 		require.Empty(t, rule)
 
-		_, rule = NewKey(public, crypto.SHA256, crypto.SHA1)
+		_, rule = envelope.NewKey(public, crypto.SHA256, crypto.SHA1)
 		require.Equal(t, "must have an RSA key that crypto/rsa can use with these hashes", rule)
-		key, rule := NewKey(public, crypto.SHA512, crypto.SHA256)
+		key, rule := envelope.NewKey(public, crypto.SHA512, crypto.SHA256)
 		require.Empty(t, rule)
 		sealed, err := key.Seal("123456", "4821")
 		require.NoError(t, err)

@@ -1,0 +1,3 @@
+// Package interop has the tests that need another implementation of the same cryptography: OpenSSL, Node, and Go's own in its FIPS
+// 140-only mode, which is chosen when a program starts.
+package interop
