@@ -143,23 +143,23 @@ func TestDecodeKeyExchange(t *testing.T) {
 	for _, header := range []string{
 		harness.OctetStream, harness.VendorJSON, "application/jose", "Application/JOSE; charset=utf-8", "text/plain", "", "image/png", "not a type",
 	} {
+		steps := make([]harness.Step, len(bodies))
+		for i, body := range bodies {
+			steps[i] = harness.Respond(http.StatusOK, header, body)
+		}
+		client := harness.NewScript(steps...).Client(t)
 		for _, body := range bodies {
-			exchange, err := exchanged(t, header, body)
+			exchange, err := exchangeKey(t.Context(), client)
 			require.NoError(t, err, "%s %q", header, body)
 			require.Equal(t, body, string(exchange.Body))
 			require.Equal(t, header, exchange.Header.Get("Content-Type"))
 		}
 	}
 	for header, body := range map[string]string{harness.OctetStream: "", "text/html; charset=utf-8": "CANARY", "application/xhtml+xml": "CANARY"} {
-		exchange, err := exchanged(t, header, body)
+		exchange, err := exchangeKey(t.Context(), harness.NewScript(harness.Respond(http.StatusOK, header, body)).Client(t))
 		require.Nil(t, exchange)
 		require.Equal(t, header == harness.OctetStream, harness.CallError(t, err).Outcome == prepaid.OutcomeApplied)
 		require.Equal(t, header != harness.OctetStream, harness.CallError(t, err).Outcome == prepaid.OutcomeUnknown, "a page proves nothing")
 		require.NotContains(t, err.Error(), "CANARY")
 	}
-}
-
-func exchanged(t *testing.T, mediaType, body string) (*prepaid.Response, error) {
-	t.Helper()
-	return exchangeKey(t.Context(), harness.NewScript(harness.Respond(http.StatusOK, mediaType, body)).Client(t))
 }

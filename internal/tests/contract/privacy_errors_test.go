@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -135,7 +136,7 @@ func (w *canaryWatch) print(values ...any) {
 }
 
 func (w *canaryWatch) logger() *slog.Logger {
-	debug := &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}
+	debug := &slog.HandlerOptions{Level: slog.LevelDebug}
 	return slog.New(slog.NewMultiHandler(slog.NewTextHandler(w, debug), slog.NewJSONHandler(w, debug)))
 }
 
@@ -225,17 +226,19 @@ func TestCanaryErrorsOfAllCalls(t *testing.T) {
 	for name, response := range canaryResponses() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var w canaryWatch
-			client := harness.NewClient(t, canaryConfig(&w, response, false))
-			for _, c := range calls {
-				var seen harness.Capture
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a report is waited for no longer
-				err := c.call(seen.In(ctx), client)
-				cancel()
-				requireQuietError(t, c.name, err)
-				w.print(&seen, seen.Last())
-				requireNothingSeen(t, c.name+" log and trace", w.take())
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var w canaryWatch
+				client := harness.NewClient(t, canaryConfig(&w, response, false))
+				for _, c := range calls {
+					var seen harness.Capture
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a report is waited for no longer
+					err := c.call(seen.In(ctx), client)
+					cancel()
+					requireQuietError(t, c.name, err)
+					w.print(&seen, seen.Last())
+					requireNothingSeen(t, c.name+" log and trace", w.take())
+				}
+			})
 		})
 	}
 }

@@ -30,8 +30,10 @@ var canaryPattern = regexp.MustCompile(`cnry_([a-z0-9]+)_([a-z0-9]+)_`)
 // in the forms that fmt and JSON give to bytes, as "bytes" and "base64".
 func canariesIn(text string) []string {
 	seen, lower := map[string]bool{}, strings.ToLower(text)
-	for _, match := range canaryPattern.FindAllStringSubmatch(lower, -1) {
-		seen[match[1]+"."+match[2]] = true
+	if strings.Contains(lower, "cnry_") { // the expression is slower
+		for _, match := range canaryPattern.FindAllStringSubmatch(lower, -1) {
+			seen[match[1]+"."+match[2]] = true
+		}
 	}
 	for _, form := range []string{"436e7279", "43 6e 72 79", "0x43, 0x6e, 0x72, 0x79", "67 110 114 121"} {
 		if strings.Contains(lower, form) {

@@ -1,12 +1,15 @@
 package contract
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,13 +19,12 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// sayAlways responds to every request with the same bytes, and then closes the connection unless keep is true.
-func sayAlways(t *testing.T, response string, keep bool) string {
+// sayAlways responds to every request with the same bytes, and then closes the connection.
+func sayAlways(t *testing.T, response string) string {
 	t.Helper()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		if _, err := io.WriteString(p, response); err != nil || !keep {
-			_ = p.Close()
-		}
+		p.Send(response)
+		_ = p.Close()
 	})
 	return server.Address + "/3.0/"
 }
@@ -71,7 +73,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 			for _, builtIn := range []bool{true, false} {
 				var w canaryWatch
 				config := canaryConfig(&w, nil, false)
-				config.BaseURL, config.Transport = sayAlways(t, response, false), nil
+				config.BaseURL, config.Transport = sayAlways(t, response), nil
 				if !builtIn {
 					config.TokenSource = harness.StaticToken(canaryOf("Token", "Access"))
 				}
@@ -114,49 +116,79 @@ func followed(echo string) map[string]string {
 	}
 }
 
+// sayOnPipes is a transport whose connections are pipes. The other end responds to every request with the same bytes.
+func sayOnPipes(response string) *http.Transport {
+	pipes := transport.New()
+	pipes.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go func() {
+			defer far.Close()
+			for reader := bufio.NewReader(far); ; {
+				request, err := http.ReadRequest(reader)
+				if err != nil {
+					return
+				}
+				if _, err = io.Copy(io.Discard, request.Body); err != nil {
+					return
+				}
+				if _, err = io.WriteString(far, response); err != nil {
+					return
+				}
+			}
+		}()
+		return near, nil
+	}
+	return pipes
+}
+
+// onPipes returns the settings of a client of sayOnPipes.
+func onPipes(t *testing.T, response string) prepaid.Config {
+	t.Helper()
+	pipes := sayOnPipes(response)
+	t.Cleanup(pipes.CloseIdleConnections)
+	config := canaryConfig(new(canaryWatch), nil, false)
+	config.BaseURL, config.Transport, config.TokenSource = "http://127.0.0.1/3.0/", pipes, harness.StaticToken("t")
+	return config
+}
+
 // net/http writes the bytes that follow a response on a kept connection to the standard logger, and has no option not
 // to. Calls that are never repeated or have no response body, the poll of a report and the token keep no connection, so that
 // nothing of theirs is printed.
 func TestCanaryStandardLog(t *testing.T) {
 	var standard canaryWatch
 	quietStandardLog(t, &standard)
+	calls := canaryCalls(t)
 	for name, response := range followed(canaryOf("Wire", "Body")) {
-		base := sayAlways(t, response, true)
-		quiet, loud := 0, 0
-		for _, c := range canaryCalls(t) {
-			if c.name == "Reporting.Run" || c.name == "Reporting.Open" || c.name == "Accounts.Issue" || c.name == "Accounts.FindCreated" {
-				continue // made of others, with pauses
-			}
-			keeps := false
-			config := canaryConfig(new(canaryWatch), nil, false)
-			config.BaseURL, config.Transport = base, nil
-			if c.name != "Token" {
-				config.TokenSource = harness.StaticToken("t")
-			}
+		synctest.Test(t, func(t *testing.T) {
+			keeps, quiet, loud := false, 0, 0
+			config := onPipes(t, response)
 			config.Trace = &prepaid.Trace{AttemptStart: func(ctx context.Context, op prepaid.Operation, _ int) context.Context {
 				keeps = keeps || op.Method == http.MethodGet && !strings.HasPrefix(op.Path, "/reporting/") ||
 					strings.HasSuffix(op.Path, "/transfer") || strings.HasSuffix(op.Path, "/directentryout")
 				return ctx
 			}}
-			client, err := prepaid.NewClient(config)
-			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			for range 2 {
+			client := harness.NewClient(t, config)
+			for _, c := range calls {
+				keeps = false
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				_ = c.call(ctx, client)
+				synctest.Wait() // net/http prints in a goroutine
+				cancel()
+				printed := standard.take()
+				if keeps && len(canariesIn(printed)) > 0 {
+					loud++
+				} else if !keeps {
+					quiet++
+					requireNothingSeen(t, name+": the standard log after "+c.name, printed)
+				}
 			}
-			cancel()
-			require.NoError(t, client.Close())
-			time.Sleep(5 * time.Millisecond) // net/http prints by itself
-			printed := standard.take()
-			if keeps {
-				loud++
-			} else {
-				quiet++
-				requireNothingSeen(t, name+": the standard log after "+c.name, printed)
-			}
-		}
-		require.Greater(t, quiet, 20)
-		require.Positive(t, loud)
+			config.TokenSource = nil
+			_, _ = harness.NewClient(t, config).Token(t.Context())
+			synctest.Wait()
+			requireNothingSeen(t, name+": the standard log after a token request", standard.take())
+			require.Greater(t, quiet, 20)
+			require.Greater(t, loud, 5)
+		})
 	}
 }
 
@@ -169,26 +201,15 @@ func TestCanaryDropUnsolicited(t *testing.T) {
 			if dropped {
 				log.SetOutput(transport.DropUnsolicited(log.Writer()))
 			}
-			config := canaryConfig(new(canaryWatch), nil, false)
-			config.BaseURL, config.Transport = sayAlways(t, response, true), nil
-			config.TokenSource = harness.StaticToken("t")
-			client, err := prepaid.NewClient(config)
-			require.NoError(t, err)
-			printed := func() string {
+			synctest.Test(t, func(t *testing.T) {
+				client := harness.NewClient(t, onPipes(t, response))
 				_, _ = prepaid.Collect(client.Accounts.SearchCompany(t.Context(), 7, prepaid.SearchCompanyParams{}), 1)
+				synctest.Wait() // net/http prints in a goroutine
 				log.Print("a line of the application")
-				return standard.take()
-			}
-			if dropped {
-				for range 20 {
-					text := printed()
-					requireNothingSeen(t, name, text)
-					require.Contains(t, text, "a line of the application")
-				}
-			} else {
-				require.Eventually(t, func() bool { return len(canariesIn(printed())) > 0 }, 5*time.Second, time.Millisecond, name)
-			}
-			require.NoError(t, client.Close())
+				text := standard.take()
+				require.Contains(t, text, "a line of the application")
+				require.Equal(t, !dropped, len(canariesIn(text)) > 0, name)
+			})
 		}
 	}
 }
