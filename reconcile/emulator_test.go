@@ -15,10 +15,11 @@ import (
 )
 
 // faulty returns a client of an emulator whose histories have small pages and fail often.
-func faulty(t *testing.T, options prepaidtest.Options) (*prepaidtest.Server, *prepaid.Client) {
+func faulty(t *testing.T) (*prepaidtest.Server, *prepaid.Client) {
 	t.Helper()
-	options.RateLimit, options.RandomSeed, options.PageSizes = -1, new(uint64(5)), prepaidtest.PageSizes{Least: 1, Normal: 5, Most: 9}
-	srv := prepaidtest.NewServer(t, options)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{
+		InMemory: true, RateLimit: -1, RandomSeed: new(uint64(5)), PageSizes: prepaidtest.PageSizes{Least: 1, Normal: 5, Most: 9},
+	})
 	srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "server_error").WithProbability(0.1),
 		prepaidtest.ProxyPage(502).WithProbability(0.1), prepaidtest.Truncate().WithProbability(0.1),
 		prepaidtest.DropBeforeCommit().WithProbability(0.1))
@@ -34,37 +35,52 @@ func faulty(t *testing.T, options prepaidtest.Options) (*prepaidtest.Server, *pr
 
 // Payments are made and recorded while run after run reads: no finding is false.
 func TestPaymentsDuringRuns(t *testing.T) {
-	t.Parallel()
-	srv, client := faulty(t, prepaidtest.Options{})
-	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	j, err := journalfile.Open(filepath.Join(t.TempDir(), "payments"), journalfile.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = j.Close() })
-	const total = 60
-	var pay sync.WaitGroup
-	stop := make(chan struct{})
-	pay.Go(func() {
-		defer close(stop)
-		for n := range total {
-			_, err := j.Transfer(t.Context(), client.Accounts, from, prepaid.TransferParams{
-				RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(int64(100 + n/9)), DestinationAccountID: to, SourceReference: "S", DestinationReference: "D",
-			})
-			require.NoError(t, err)
+	bubble(t, func(t *testing.T) {
+		srv, client := faulty(t)
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		j, err := journalfile.Open(filepath.Join(t.TempDir(), "payments"), journalfile.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = j.Close() })
+		const total = 60
+		var pay sync.WaitGroup
+		stop := make(chan struct{})
+		pay.Go(func() {
+			defer close(stop)
+			for n := range total {
+				_, err := j.Transfer(t.Context(), client.Accounts, from, prepaid.TransferParams{
+					RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(int64(100 + n/9)), DestinationAccountID: to, SourceReference: "S", DestinationReference: "D",
+				})
+				require.NoError(t, err)
+			}
+		})
+		for last := false; !last; {
+			select {
+			case <-stop:
+				last = true
+			default:
+			}
+			kinds := count(t, &Run{Books: rowsOf(j), Histories: client.Accounts})
+			if last {
+				require.Equal(t, total, kinds[KindMatched])
+			}
+			delete(kinds, KindMatched)
+			delete(kinds, KindTooEarly)
+			require.Empty(t, kinds)
 		}
+		pay.Wait()
 	})
-	for last := false; !last; {
-		select {
-		case <-stop:
-			last = true
-		default:
+}
+
+// rowsOf iterates over the rows of a journal.
+func rowsOf(j *journalfile.Journal) func(yield func(Row, error) bool) {
+	return func(yield func(Row, error) bool) {
+		for e := range j.All() {
+			if !yield(RowOf(e), nil) {
+				return
+			}
 		}
-		kinds := count(t, &Run{Books: rowsOf(j), Histories: client.Accounts})
-		if last {
-			require.Equal(t, total, kinds[KindMatched])
+		if err := j.Err(); err != nil {
+			yield(Row{}, err)
 		}
-		delete(kinds, KindMatched)
-		delete(kinds, KindTooEarly)
-		require.Empty(t, kinds)
 	}
-	pay.Wait()
 }

@@ -61,6 +61,7 @@ type Run struct {
 	// OnProgress, if not nil, is called after the books were read, and after each account.
 	OnProgress func(Progress)
 
+	inMemory   int // records that a sorter keeps in memory; zero means inMemory
 	checkpoint Checkpoint
 	complete   bool
 }
@@ -176,7 +177,7 @@ func (w *work) setDefaults() error {
 }
 
 func (w *work) sorter(compare func(a, b *record) int) *sorter {
-	return &sorter{directory: w.directory, compare: compare}
+	return &sorter{directory: w.directory, compare: compare, most: cmp.Or(w.inMemory, inMemory)}
 }
 
 // span returns the span of an account, and adds a new span if there is none.

@@ -331,7 +331,7 @@ func TestWords(t *testing.T) {
 // More than fits into memory: everything in one account, and groups of any size.
 func TestOnDisk(t *testing.T) {
 	t.Parallel()
-	const n = 3*inMemory + 7
+	const most, n = 2 * mostInGroup, 6*mostInGroup + 7 // with three runs on disk, and a group for a third of the rows
 	dir := t.TempDir()
 	numbers := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	var items []prepaid.Transaction
@@ -352,7 +352,7 @@ func TestOnDisk(t *testing.T) {
 			}
 		}
 	}
-	run := Run{Books: rows(true), Histories: histories(items...), Directory: dir, OnProgress: func(p Progress) {
+	run := Run{inMemory: most, Books: rows(true), Histories: histories(items...), Directory: dir, OnProgress: func(p Progress) {
 		if p.Done == 0 {
 			made, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -387,10 +387,11 @@ func TestOnDisk(t *testing.T) {
 
 func TestSorter(t *testing.T) {
 	t.Parallel()
-	s := sorter{directory: t.TempDir(), compare: byID}
+	const most = 1000
+	s := sorter{directory: t.TempDir(), compare: byID, most: most}
 	defer s.close()
 	var want []record
-	for i := range 2*inMemory + 1 {
+	for i := range 2*most + 1 {
 		r := record{
 			account: "EA", id: fmt.Sprintf("%07d", i), request: "r\x00é", code: "2950", amount: prepaid.Cents(int64(-i)),
 			from: -1 << 60, to: 1 << 60, expected: running, explained: i%2 == 0,

@@ -68,17 +68,18 @@ func byAmount(a, b *record) int {
 	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id), cmp.Compare(a.request, b.request))
 }
 
-// sorter sorts any number of records in constant memory: above inMemory records it writes sorted runs to a temporary file.
+// sorter sorts any number of records in constant memory: above a number of records it writes sorted runs to a temporary file.
 type sorter struct {
 	directory string
 	compare   func(a, b *record) int
+	most      int // records in memory
 	records   []record
 	file      *os.File
 	runs      []run
 	end       int64 // where the last run ends
 }
 
-// inMemory is how many records a sorter keeps in memory.
+// inMemory is how many records a sorter of a run keeps in memory.
 const inMemory = 1 << 14
 
 // run is a sorted part of a file.
@@ -89,7 +90,7 @@ type run struct {
 
 func (s *sorter) add(r *record) error {
 	s.records = append(s.records, *r)
-	if len(s.records) < inMemory {
+	if len(s.records) < s.most {
 		return nil
 	}
 	return s.flush()

@@ -26,12 +26,7 @@ func refusing(t *testing.T) (*prepaidtest.Server, journal.Sender) {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, srv.Close()) })
-	config := srv.Config()
-	config.AttemptTimeout = time.Millisecond // nothing is sent
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	return srv, client.Accounts
+	return srv, srv.Client().Accounts
 }
 
 // An id that was too old from the start has an unknown outcome, since only a new id could follow. The entry always shows that this

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +27,8 @@ type memory struct {
 	full   int // number of the write that fails; 0 for none
 	part   int // how much of it is written
 	fsync  bool
-	pause  time.Duration
+	// syncing is called during each sync; may be nil
+	syncing func()
 }
 
 func (m *memory) Read(p []byte) (int, error) {
@@ -75,7 +75,9 @@ func (m *memory) Write(p []byte) (int, error) {
 
 func (m *memory) Sync() error {
 	m.syncs.Add(1)
-	time.Sleep(m.pause)
+	if m.syncing != nil {
+		m.syncing()
+	}
 	if m.fsync && m.full > 0 && m.writes >= m.full {
 		return errFull
 	}
@@ -113,7 +115,10 @@ func payThree(t *testing.T, j *Journal, b *bank) (failed error) {
 		if n < 2 {
 			_, err = j.Transfer(t.Context(), b, "from", payment(n))
 		} else {
-			_, err = j.DirectEntryOut(t.Context(), b, "from", bankPayment(payment(n).RequestID, n))
+			_, err = j.DirectEntryOut(t.Context(), b, "from", prepaid.DirectEntryOutParams{
+				RequestID: payment(n).RequestID, Amount: prepaid.Cents(int64(100 + n)), SourceReference: "PAY", DestinationReference: "PAY", BSB: "062000",
+				Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J CITIZEN"},
+			})
 		}
 		failed = errors.Join(failed, err)
 	}

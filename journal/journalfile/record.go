@@ -93,7 +93,7 @@ func overrun(rest []byte) bool {
 // scan reads a file and calls keep for each record. at is where the record's line begins. line and its entry e are valid only during the
 // call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore all records.
 func scan(from io.Reader, keep func(at int64, line []byte, e *journal.Entry)) (good, size int64, err error) {
-	r := bufio.NewReaderSize(from, 64<<10)
+	r := bufio.NewReader(from) // a block is read past its small buffer
 	head, err := r.Peek(len(header))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
