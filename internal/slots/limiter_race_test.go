@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// In real time, on all cores: for the race detector and for late timers.
-func TestSlotLimiterRealTime(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+// On all cores, for the race detector. Package load of the module tests does the same in real time, for late timers.
+func TestSlotLimiterRace(t *testing.T) { limiterBubble(t, race) }
+
+func race(t *testing.T) {
 	const allowance, window = 200, 50 * time.Millisecond
 	l := newLimiter(allowance, window, 1)
 	server := &lockedServer{server: &slidingServer{limit: allowance, window: window}}
@@ -46,6 +46,7 @@ func TestSlotLimiterRealTime(t *testing.T) {
 				} else {
 					refused.Add(1)
 				}
+				time.Sleep(1) // the way back
 				slot.Release(responded)
 			}
 		})

@@ -1,4 +1,4 @@
-package ratelimit
+package slots
 
 import (
 	"context"
@@ -7,28 +7,30 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 func TestLaneString(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "lane(0) money call bulk lane(9)", fmt.Sprintf("%v %v %v %v %v", Lane(0), Money, Call, Bulk, Lane(9)))
+	require.Equal(t, "lane(0) money call bulk lane(9)", fmt.Sprintf("%v %v %v %v %v", ratelimit.Lane(0), ratelimit.Money, ratelimit.Call, ratelimit.Bulk, ratelimit.Lane(9)))
 }
 
 func TestNone(t *testing.T) {
 	t.Parallel()
-	slot, err := None{}.Acquire(t.Context(), Bulk)
+	slot, err := ratelimit.None{}.Acquire(t.Context(), ratelimit.Bulk)
 	require.NoError(t, err)
 	require.Nil(t, slot)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = None{}.Acquire(ctx, Call)
+	_, err = ratelimit.None{}.Acquire(ctx, ratelimit.Call)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestRefusedError(t *testing.T) {
 	t.Parallel()
-	err := &RefusedError{Wait: 3 * time.Second}
-	require.ErrorIs(t, err, ErrRateLimited)
+	err := &ratelimit.RefusedError{Wait: 3 * time.Second}
+	require.ErrorIs(t, err, ratelimit.ErrRateLimited)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	require.EqualError(t, err, "prepaid: throttled locally: a slot needs 3s, longer than the deadline")
 }

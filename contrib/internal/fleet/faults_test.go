@@ -1,4 +1,4 @@
-package faults
+package fleet_test
 
 import (
 	"strings"
@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 )
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	var l List
+	var l faults.List
 	l.Require(true, "a", "is required")
 	for _, key := range []string{"", "!~", strings.Repeat("k", 128)} {
 		l.RequireKey("b", key)

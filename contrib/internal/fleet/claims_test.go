@@ -1,10 +1,11 @@
-package claims_test
+package fleet_test
 
 import (
 	"context"
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,8 +17,8 @@ import (
 
 var errAway = errors.New("connection refused")
 
-// row is an ID until ends.
-type row struct {
+// claimed is an ID until ends.
+type claimed struct {
 	token   string
 	handled bool
 	ends    time.Time
@@ -27,7 +28,7 @@ type row struct {
 func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 	t.Helper()
 	var mu sync.Mutex
-	rows := map[string]row{}
+	rows := map[string]claimed{}
 	settle := func(_ context.Context, id, token string, keep time.Duration) (int64, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -39,7 +40,7 @@ func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 		if rows[id].token != token || !now.Before(rows[id].ends) {
 			return 0, nil
 		}
-		rows[id] = row{token, true, now.Add(keep)}
+		rows[id] = claimed{token, true, now.Add(keep)}
 		return 1, nil
 	}
 	store, err := claims.New(claims.Store{
@@ -49,7 +50,7 @@ func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 			defer mu.Unlock()
 			switch now := time.Now(); {
 			case !now.Before(rows[id].ends):
-				rows[id] = row{token, false, now.Add(lease)}
+				rows[id] = claimed{token, false, now.Add(lease)}
 				return int64(webhook.ClaimWon), nil
 			case rows[id].handled:
 				return int64(webhook.ClaimDone), nil
@@ -62,11 +63,14 @@ func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 	return store
 }
 
+// The neighbours claims and faults are tested here, because a test binary of their own would cost more than their tests.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	claimtest.Run(t, func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore) {
-		store := newStore(t, keep, 0)
-		return store, store
+	synctest.Test(t, func(t *testing.T) {
+		claimtest.Run(t, func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore) {
+			store := newStore(t, keep, 0)
+			return store, store
+		})
 	})
 }
 
