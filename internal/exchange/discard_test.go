@@ -53,7 +53,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 // Close reads to the end: the server does not, after the close alert of TLS.
 func (c *watchedConn) Close() error {
 	c.once.Do(func() {
-		_ = c.SetReadDeadline(time.Now().Add(time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 		_, _ = io.Copy(io.Discard, c)
 		c.ends <- end{c.RemoteAddr().String(), c.reset.Load()}
 	})
@@ -138,8 +138,14 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			require.Equal(t, name == "HTTP/2 only" || name == "another, of HTTP/2", protocol == 2)
 			require.Equal(t, c.hidden, s.Hidden())
 
-			x, ctx := s.Begin(t.Context(), 50*time.Millisecond, true)
+			x, ctx := s.Begin(t.Context(), time.Minute, true)
 			r.URL.Path = "/slow"
+			arrived := make(chan string)
+			go func() {
+				address := <-slow
+				x.timer.Reset(0) // the time of the exchange is over
+				arrived <- address
+			}()
 			response, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
 			x.End()
 			require.Nil(t, response)
@@ -147,7 +153,7 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			if conn := last.Load(); conn != nil { // not one of the caller's own types
 				require.ErrorIs(t, conn.SetLinger(0), net.ErrClosed)
 			}
-			address, ended := <-slow, end{}
+			address, ended := <-arrived, end{}
 			for ended.address != address {
 				ended = <-ends
 			}
