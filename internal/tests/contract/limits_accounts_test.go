@@ -42,7 +42,7 @@ func createLimits() []limit[prepaid.CreateAccountParams] {
 			bad: func(p *P) { p.Cardholder = nil },
 			good: func(p *P) { // only the required fields
 				p.Cardholder = &prepaid.Cardholder{
-					FirstName: "A", LastName: "B", DateOfBirth: utcDay(0), PrimaryAddress: prepaid.Address{State: "S", Country: "AU"},
+					FirstName: "A", LastName: "B", DateOfBirth: today, PrimaryAddress: prepaid.Address{State: "S", Country: "AU"},
 				}
 			},
 		},

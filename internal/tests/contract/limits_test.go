@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,25 +40,27 @@ func requireLimits[P any](t *testing.T, valid func() P, call func(context.Contex
 	for i, row := range rows {
 		t.Run(fmt.Sprintf("%s %s %d", row.ref, row.field, i), func(t *testing.T) {
 			t.Parallel()
-			params := valid()
-			row.bad(&params)
-			err := sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-			requireRefusal(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
-			if row.good != nil {
-				params = valid()
-				row.good(&params)
-				sends(t, "legal neighbour", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-			}
-			params = valid()
-			row.bad(&params)
-			skipping := harness.ServiceConfig()
-			skipping.SkipValueChecks = true
-			if isNeverSkipped(row.field, row.rule) {
-				err := sendsNothingWith(t, skipping, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
+			synctest.Test(t, func(t *testing.T) {
+				params := valid()
+				row.bad(&params)
+				err := sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
 				requireRefusal(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
-				return
-			}
-			sendsWith(t, skipping, "with SkipValueChecks", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
+				if row.good != nil {
+					params = valid()
+					row.good(&params)
+					sends(t, "legal neighbour", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
+				}
+				params = valid()
+				row.bad(&params)
+				skipping := harness.ServiceConfig()
+				skipping.SkipValueChecks = true
+				if isNeverSkipped(row.field, row.rule) {
+					err := sendsNothingWith(t, skipping, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
+					requireRefusal(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
+					return
+				}
+				sendsWith(t, skipping, "with SkipValueChecks", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
+			})
 		})
 	}
 }
