@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -118,28 +119,30 @@ func TestDecide_WrongFaults(t *testing.T) {
 // A repeat that is held until the first request has ended arrives after it.
 func TestDecide_HoldsARepeatUntilTheFirstHasEnded(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{})
-	from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
-	running := make(chan struct{})
-	c.Decide(func(ctx context.Context, a Arrival) Fault {
-		if a.Sending == 1 {
-			return DropBeforeCommit().CommitAfter(30 * time.Millisecond)
-		}
-		close(running)
-		for len(c.RunningTransfers()) > 0 && ctx.Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
-		return Fault{}
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Options{InMemory: true})
+		from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
+		running := make(chan struct{})
+		c.Decide(func(ctx context.Context, a Arrival) Fault {
+			if a.Sending == 1 {
+				return DropBeforeCommit().CommitAfter(30 * time.Second)
+			}
+			close(running)
+			for len(c.RunningTransfers()) > 0 && ctx.Err() == nil {
+				time.Sleep(time.Second)
+			}
+			return Fault{}
+		})
+		text := fmt.Sprintf(decidedPayment, "r", to)
+		_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+		require.Error(t, err)
+		c.post("accounts/"+from+"/transfer", text).ok()
+		<-running
+		require.NoError(t, c.WaitIdle(t.Context()))
+		require.Equal(t, 1, c.Movements("r"))
+		requests := c.Requests()
+		require.True(t, requests[len(requests)-1].Replayed)
 	})
-	text := fmt.Sprintf(decidedPayment, "r", to)
-	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
-	require.Error(t, err)
-	c.post("accounts/"+from+"/transfer", text).ok()
-	<-running
-	require.NoError(t, c.WaitIdle(t.Context()))
-	require.Equal(t, 1, c.Movements("r"))
-	requests := c.Requests()
-	require.True(t, requests[len(requests)-1].Replayed)
 }
 
 // A server that mounts the emulator can set a request's origin in its context.

@@ -105,7 +105,7 @@ func ExampleServer_RateWindows() {
 	// Output: 2 of 1000 refused 0
 }
 
-// The first response of a payment was lost: the log shows that the repeat moved no money.
+// A payment is refused, accepted and sent again: the log shows that the last request moved no money.
 func ExampleServer_Requests() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -115,27 +115,23 @@ func ExampleServer_Requests() {
 	defer srv.Close()
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
-	config := srv.Config()
-	config.AttemptTimeout = 20 * time.Millisecond // a repeat waits as long
-	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(429, ""))
 
-	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-		RequestID: "payout-8", Amount: prepaid.Cents(4000), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
-	})
-	fmt.Println(err)
+	client := srv.Client()
+	for range 2 {
+		if _, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+			RequestID: "payout-8", Amount: prepaid.Cents(4000), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
+		}); err != nil {
+			fmt.Println(err)
+		}
+	}
 	for _, r := range srv.Requests() {
 		if r.RequestID == "payout-8" {
 			fmt.Println(r.Status, r.Amount, r.AccountBalance, r.FaultForm, r.RepeatOf > 0, r.Replayed)
 		}
 	}
 	// Output:
-	// <nil>
-	// 0 40.00 100.00 commit-then-drop false false
+	// 429 40.00 100.00 respond 429 false false
+	// 200 40.00 100.00  true false
 	// 200 40.00 60.00  true true
 }

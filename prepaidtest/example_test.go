@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The response is lost, and the money still moves once. In a test, NewServer needs no Close.
+// The money moves and the response is lost: for the caller, the outcome is unknown. In a test, NewServer needs no Close.
 func ExampleServer_Inject() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -20,22 +20,27 @@ func ExampleServer_Inject() {
 	defer srv.Close()
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(429, ""))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 
+	config := srv.Config()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
 	key := prepaid.NewRequestID()
-	_, err = srv.Client().Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
 	})
-	fmt.Println(err, srv.Movements(key), srv.Balance(from))
+	fmt.Println(prepaid.OutcomeOf(err), srv.Movements(key), srv.Balance(from))
 	for _, request := range srv.Requests()[1:] {
 		fmt.Println(request.Method, request.Template, request.Status)
 	}
 	// Output:
-	// <nil> 1 74.50
+	// outcome unknown 1 74.50
 	// POST /accounts/{id}/transfer 0
-	// GET /accounts/{id}/status 200
-	// POST /accounts/{id}/transfer 429
-	// POST /accounts/{id}/transfer 200
 }
 
 // A document adds companies and accounts; an invalid one changes nothing.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,23 +17,25 @@ const codesOperation, resultOperation = "GET /policy/mccodes", "GET /reporting/t
 
 func TestFault_SlowBody(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{ReportDelay: -1})
-	id := c.AddAccount(SeedAccount{})
-	want := c.get("accounts/" + id).ok().body
-	pieces := (len(want) + faults.SlowPiece - 1) / faults.SlowPiece
-	require.Greater(t, pieces, 5)
-	c.Inject("GET /accounts/{id}", SlowBody(2*time.Millisecond))
-	began := time.Now()
-	got := c.get("accounts/" + id).ok()
-	require.Equal(t, want, got.body)
-	require.GreaterOrEqual(t, time.Since(began), time.Duration(pieces-1)*2*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Options{InMemory: true, ReportDelay: -1})
+		id := c.AddAccount(SeedAccount{})
+		want := c.get("accounts/" + id).ok().body
+		pieces := (len(want) + faults.SlowPiece - 1) / faults.SlowPiece
+		require.Greater(t, pieces, 5)
+		c.Inject("GET /accounts/{id}", SlowBody(2*time.Second))
+		began := time.Now()
+		got := c.get("accounts/" + id).ok()
+		require.Equal(t, want, got.body)
+		require.Equal(t, time.Duration(pieces-1)*2*time.Second, time.Since(began).Truncate(time.Second))
 
-	c.AddReportCSV("small", "a,b\n1,2\n")
-	run := string(c.get("reporting/templates/small?include_column_headers=true").ok().body)
-	c.Inject(resultOperation, SlowBody(10*time.Millisecond))
-	began = time.Now()
-	require.Equal(t, "a,b\n1,2\n", c.get("reporting/templates/small/reports/" + run).object()["reportdata"])
-	require.GreaterOrEqual(t, time.Since(began), 20*time.Millisecond)
+		c.AddReportCSV("small", "a,b\n1,2\n")
+		run := string(c.get("reporting/templates/small?include_column_headers=true").ok().body)
+		c.Inject(resultOperation, SlowBody(10*time.Second))
+		began = time.Now()
+		require.Equal(t, "a,b\n1,2\n", c.get("reporting/templates/small/reports/" + run).object()["reportdata"])
+		require.GreaterOrEqual(t, time.Since(began), 20*time.Second)
+	})
 }
 
 func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {

@@ -63,34 +63,36 @@ func TestFault_ResponsesInOrder(t *testing.T) {
 
 func TestFault_TruncateAndDelay(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{ReportDelay: -1})
-	id := c.AddAccount(SeedAccount{})
-	c.Inject("GET /accounts/{id}", Truncate(), Delay(30*time.Millisecond))
-	got, err := c.try("GET", "accounts/"+id, "", c.header(""))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, 200, got.status)
-	require.NotEmpty(t, got.body)
-	began := time.Now()
-	c.get("accounts/" + id).ok()
-	require.GreaterOrEqual(t, time.Since(began), 30*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Options{InMemory: true, ReportDelay: -1})
+		id := c.AddAccount(SeedAccount{})
+		c.Inject("GET /accounts/{id}", Truncate(), Delay(30*time.Second))
+		got, err := c.try("GET", "accounts/"+id, "", c.header(""))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Equal(t, 200, got.status)
+		require.NotEmpty(t, got.body)
+		began := time.Now()
+		c.get("accounts/" + id).ok()
+		require.Equal(t, 30*time.Second, time.Since(began))
 
-	c.Inject("PUT /accounts/{id}/status", Truncate()) // a response without a body: its head is cut
-	text := `{"status":"closed"}`
-	_, err = c.try("PUT", "accounts/"+id+"/status", text, c.header(text))
-	require.Error(t, err)
-	require.Equal(t, "closed", c.Status(id))
+		c.Inject("PUT /accounts/{id}/status", Truncate()) // a response without a body: its head is cut
+		text := `{"status":"closed"}`
+		_, err = c.try("PUT", "accounts/"+id+"/status", text, c.header(text))
+		require.Error(t, err)
+		require.Equal(t, "closed", c.Status(id))
 
-	const result = "GET /reporting/templates/{templatename}/reports/{reportid}"
-	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	c.Inject(result, Truncate())
-	got, err = c.try("GET", settlement+"/reports/"+run, "", c.header(""))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, 200, got.status)
-	c.Inject(result, DropBeforeCommit(), CommitThenDrop(), DropBeforeCommit(), DropBeforeCommit(), DropBeforeCommit())
-	_, err = c.try("GET", settlement+"/reports/"+run, "", c.header("")) // net/http repeats a GET on a used connection
-	if err == nil {
-		require.NotZero(t, c.FaultsLeft())
-	}
+		const result = "GET /reporting/templates/{templatename}/reports/{reportid}"
+		run := string(c.get(settlement + "?include_column_headers=true").ok().body)
+		c.Inject(result, Truncate())
+		got, err = c.try("GET", settlement+"/reports/"+run, "", c.header(""))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Equal(t, 200, got.status)
+		c.Inject(result, DropBeforeCommit(), CommitThenDrop(), DropBeforeCommit(), DropBeforeCommit(), DropBeforeCommit())
+		_, err = c.try("GET", settlement+"/reports/"+run, "", c.header("")) // net/http repeats a GET on a used connection
+		if err == nil {
+			require.NotZero(t, c.FaultsLeft())
+		}
+	})
 }
 
 func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
@@ -155,6 +157,7 @@ func TestInsideASynctestBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Options{InMemory: true, SimulationDelay: time.Minute, TokenLifetime: time.Hour})
+		require.Equal(t, time.Now().UTC(), c.Now())
 		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 		sim.run("clear", nil)
 		require.Equal(t, "100.00", c.Balance(sim.id))

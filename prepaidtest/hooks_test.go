@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -319,25 +318,23 @@ func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	c.post("hooks", hookText(t, "ftp://127.0.0.1/", nil)).refused(400, "invalid_uri")
 }
 
-// Close ends a hanging delivery. A ping without a response fails.
+// Close ends a hanging delivery. A ping without a response in time fails.
 func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	var asked atomic.Int32
+	asked := make(chan struct{}, 2)
 	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		_, _ = io.Copy(io.Discard, request.Body)
-		if asked.Add(1) == 1 {
-			return
-		}
-		select {
-		case <-release:
-		case <-request.Context().Done():
-		}
+		asked <- struct{}{}
+		<-request.Context().Done()
 	}))
-	t.Cleanup(func() { close(release); r.Close() })
-	c := start(t, Options{AllowHTTPOnLoopback: true, DeliveryTimeout: 100 * time.Millisecond})
-	c.addHook(hookText(t, r.URL, nil))
+	t.Cleanup(r.Close)
+	c := start(t, Options{AllowHTTPOnLoopback: true, DeliveryTimeout: time.Nanosecond})
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+
+	c = start(t, Options{AllowHTTPOnLoopback: true, DeliveryTimeout: time.Hour})
+	c.InjectDelivery("", LoseMessage().WithPings())
+	c.addHook(hookText(t, r.URL, nil))
 	c.AddAccount(SeedAccount{Balance: "1"})
+	<-asked
 	require.NoError(t, c.Close())
 }

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -89,6 +90,7 @@ func startWithoutToken(t *testing.T, options Options) *caller {
 // startFor starts a server that reports wrong use to tb.
 func startFor(t *testing.T, tb testing.TB, options Options) *caller {
 	t.Helper()
+	options.DeliveryTimeout = cmp.Or(options.DeliveryTimeout, time.Minute) // on a busy machine, too
 	s := NewServer(tb, options)
 	// A kept connection could get another request before the body of a 204, or what a fault leaves behind.
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -138,7 +140,7 @@ func (c *caller) dial() net.Conn {
 	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { _ = connection.Close() })
-	require.NoError(c.t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(c.t, connection.SetDeadline(time.Now().Add(time.Minute)))
 	return connection
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,36 +24,35 @@ import (
 // lost, every balance is the sum of its history, and no request_id is carried out twice.
 func TestProperty_ConcurrentMoney(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := uint64(time.Now().UnixNano()) // the time in a bubble is always the same
 	t.Logf("seed %d", seed)
-	each := 200
-	if testing.Short() {
-		each = 100
-	}
-	p := newProperty(start(t, Options{RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: time.Minute, RequestLog: -1}))
-	for i := range 12 {
-		p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: strconv.Itoa(100 * i)}))
-	}
-	var work sync.WaitGroup
-	for worker := range uint64(16) {
-		work.Go(func() {
-			random := rand.New(rand.NewPCG(seed, worker))
-			for range each {
-				p.step(random)
-			}
-		})
-	}
-	work.Wait()
-	p.ClearFaults()
-	p.Advance(time.Hour)
-	p.checkHistories()
-	p.checkTransfers()
-	p.checkRequestIDs()
-	p.checkRedemptions()
-	t.Logf("%d history items, %d request ids with a response, %d redemptions, %d responses lost, %d paid twice", p.items, len(p.responses), len(p.redemptions), p.lost, len(p.PaidTwice()))
-	require.NotZero(t, p.lost)
-	require.NotEmpty(t, p.redemptions)
-	require.Greater(t, p.items, each)
+	synctest.Test(t, func(t *testing.T) {
+		const each = 100
+		p := newProperty(start(t, Options{InMemory: true, RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: time.Minute, RequestLog: -1}))
+		for i := range 12 {
+			p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: strconv.Itoa(100 * i)}))
+		}
+		var work sync.WaitGroup
+		for worker := range uint64(16) {
+			work.Go(func() {
+				random := rand.New(rand.NewPCG(seed, worker))
+				for range each {
+					p.step(random)
+				}
+			})
+		}
+		work.Wait()
+		p.ClearFaults()
+		p.Advance(time.Hour)
+		p.checkHistories()
+		p.checkTransfers()
+		p.checkRequestIDs()
+		p.checkRedemptions()
+		t.Logf("%d history items, %d request ids with a response, %d redemptions, %d responses lost, %d paid twice", p.items, len(p.responses), len(p.redemptions), p.lost, len(p.PaidTwice()))
+		require.NotZero(t, p.lost)
+		require.NotEmpty(t, p.redemptions)
+		require.Greater(t, p.items, each)
+	})
 }
 
 // property is the state of the test and the responses to its callers.

@@ -72,22 +72,25 @@ func TestRequest_SubjectsHideSecrets(t *testing.T) {
 
 func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{})
-	c.AddAccount(SeedAccount{})
-	c.get("accounts/company/42?page_size=1").ok()
-	got := c.lastRequest()
-	require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.ResponseBody))},
-		[]string{got.ResponseHeader.Get("Content-Type"), got.ResponseHeader.Get("X-TotalItems"), got.ResponseHeader.Get("Content-Length")})
-	require.Positive(t, got.Duration)
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Options{InMemory: true})
+		c.AddAccount(SeedAccount{})
+		c.Inject("GET /accounts/company/{companyid}", Delay(time.Second))
+		c.get("accounts/company/42?page_size=1").ok()
+		got := c.lastRequest()
+		require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.ResponseBody))},
+			[]string{got.ResponseHeader.Get("Content-Type"), got.ResponseHeader.Get("X-TotalItems"), got.ResponseHeader.Get("Content-Length")})
+		require.Equal(t, time.Second, got.Duration)
 
-	c.Inject("GET /policy/mccodes", SlowBody(10*time.Millisecond), TooManyRequests(3*time.Second))
-	c.get("policy/mccodes?page_size=3").ok()
-	require.NoError(t, c.WaitIdle(t.Context()))
-	c.get("policy/mccodes")
-	require.Equal(t, "3", c.lastRequest().ResponseHeader.Get("Retry-After"))
-	require.NoError(t, c.Close()) // the time of a slow response is in the log when the handler is done
-	requests := c.Requests()
-	require.Greater(t, requests[len(requests)-2].Duration, 10*time.Millisecond)
+		c.Inject("GET /policy/mccodes", SlowBody(10*time.Second), TooManyRequests(3*time.Second))
+		c.get("policy/mccodes?page_size=3").ok()
+		require.NoError(t, c.WaitIdle(t.Context()))
+		c.get("policy/mccodes")
+		require.Equal(t, "3", c.lastRequest().ResponseHeader.Get("Retry-After"))
+		require.NoError(t, c.Close()) // the time of a slow response is in the log when the handler is done
+		requests := c.Requests()
+		require.Greater(t, requests[len(requests)-2].Duration, 10*time.Second)
+	})
 }
 
 // The log has a bound for bodies of any size.
@@ -241,6 +244,26 @@ func (e *flood) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// discard is a response writer that keeps the status.
+type discard struct {
+	header http.Header
+	status int
+}
+
+// Header implements http.ResponseWriter.
+func (d *discard) Header() http.Header {
+	if d.header == nil {
+		d.header = make(http.Header)
+	}
+	return d.header
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (d *discard) WriteHeader(status int) { d.status = status }
+
+// Write implements http.ResponseWriter.
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 
 func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
 	t.Parallel()

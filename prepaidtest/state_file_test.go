@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -26,46 +26,51 @@ func started(t *testing.T, options Options) *Server {
 
 func TestWithStateFile_SurvivesRestarts(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "state.json")
-	s := started(t, Options{StateFile: path})
-	info, err := os.Stat(path)
-	require.NoError(t, err, "a file that cannot be written shows at once")
-	if runtime.GOOS != "windows" {
-		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	}
-	id := s.AddAccount(SeedAccount{Balance: "7"})
-	require.Eventually(t, func() bool {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state.json")
+		s := started(t, Options{InMemory: true, StateFile: path})
+		info, err := os.Stat(path)
+		require.NoError(t, err, "a file that cannot be written shows at once")
+		if runtime.GOOS != "windows" {
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+		}
+		id := s.AddAccount(SeedAccount{Balance: "7"})
+		time.Sleep(statefile.Every)
+		synctest.Wait()
 		text, err := os.ReadFile(path)
-		return err == nil && strings.Contains(string(text), string(id))
-	}, 10*time.Second, 20*time.Millisecond, "written while it runs")
-	s.Adjust(id, "1")
-	require.NoError(t, s.Close())
+		require.NoError(t, err)
+		require.Contains(t, string(text), string(id), "written while it runs")
+		s.Adjust(id, "1")
+		require.NoError(t, s.Close())
 
-	s = started(t, Options{StateFile: path})
-	require.Equal(t, "8.00", s.Balance(id), "written on Close")
-	require.NoError(t, s.Close())
-	left, err := filepath.Glob(path + "*")
-	require.NoError(t, err)
-	require.ElementsMatch(t, []string{path, path + ".lock"}, left)
+		s = started(t, Options{InMemory: true, StateFile: path})
+		require.Equal(t, "8.00", s.Balance(id), "written on Close")
+		require.NoError(t, s.Close())
+		left, err := filepath.Glob(path + "*")
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{path, path + ".lock"}, left)
+	})
 }
 
 func TestWithStateFile_WritesNothingWithoutAChange(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "state.json")
-	s := started(t, Options{StateFile: path})
-	id := s.AddAccount(SeedAccount{})
-	require.NoError(t, s.Close())
-	before, err := os.Stat(path)
-	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state.json")
+		s := started(t, Options{InMemory: true, StateFile: path})
+		id := s.AddAccount(SeedAccount{})
+		require.NoError(t, s.Close())
+		before, err := os.Stat(path)
+		require.NoError(t, err)
 
-	s = started(t, Options{StateFile: path})
-	s.SetStatus(id, "active")
-	time.Sleep(2 * statefile.Every)
-	require.NoError(t, s.Close())
-	after, err := os.Stat(path)
-	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after), "each write makes another file")
-	require.Equal(t, before.ModTime(), after.ModTime())
+		s = started(t, Options{InMemory: true, StateFile: path})
+		s.SetStatus(id, "active")
+		time.Sleep(2 * statefile.Every)
+		require.NoError(t, s.Close())
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		require.True(t, os.SameFile(before, after), "each write makes another file")
+		require.Equal(t, before.ModTime(), after.ModTime())
+	})
 }
 
 func TestWithStateFile_EmptyAndWithState(t *testing.T) {
@@ -120,43 +125,28 @@ func TestWithStateFile_OneServerAtATime(t *testing.T) {
 	require.NoError(t, started(t, Options{StateFile: path}).Close())
 }
 
-// lines is a log that a test can read.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(part string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), part)
-}
-
 func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 	t.Parallel()
 	for _, recovers := range []bool{false, true} {
-		path, log := filepath.Join(t.TempDir(), "state.json"), new(lines)
-		s := started(t, Options{StateFile: path, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		inTheWay := filepath.Join(path+".tmp", "x")
-		require.NoError(t, os.MkdirAll(inTheWay, 0o700))
-		id := s.AddAccount(SeedAccount{})
-		failed := func() bool { return log.count("state file") > 0 }
-		require.Eventually(t, failed, 10*time.Second, 10*time.Millisecond)
-		s.Adjust(id, "1")
-		time.Sleep(2 * statefile.Every)
-		require.Equal(t, 1, log.count("state file"))
-		if !recovers {
-			require.ErrorContains(t, s.Close(), "StateFile")
-			continue
-		}
-		require.NoError(t, os.Remove(inTheWay)) // the empty directory is removed as a leftover
-		require.NoError(t, s.Close())
-		require.Equal(t, "1.00", started(t, Options{StateFile: path}).Balance(id))
+		synctest.Test(t, func(t *testing.T) {
+			path, log := filepath.Join(t.TempDir(), "state.json"), new(strings.Builder)
+			s := started(t, Options{InMemory: true, StateFile: path, Logger: slog.New(slog.NewTextHandler(log, nil))})
+			inTheWay := filepath.Join(path+".tmp", "x")
+			require.NoError(t, os.MkdirAll(inTheWay, 0o700))
+			id := s.AddAccount(SeedAccount{})
+			for range 3 {
+				time.Sleep(statefile.Every)
+				synctest.Wait()
+				require.Equal(t, 1, strings.Count(log.String(), "state file"))
+				s.Adjust(id, "1")
+			}
+			if !recovers {
+				require.ErrorContains(t, s.Close(), "StateFile")
+				return
+			}
+			require.NoError(t, os.Remove(inTheWay)) // the empty directory is removed as a leftover
+			require.NoError(t, s.Close())
+			require.Equal(t, "3.00", started(t, Options{InMemory: true, StateFile: path}).Balance(id))
+		})
 	}
 }

@@ -152,13 +152,14 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 	c.AddAccount(SeedAccount{ID: "to"})
 	c.addHook(hookText(t, r.URL, nil))
 	var work sync.WaitGroup
-	stop := make(chan struct{})
+	stop, busy := make(chan struct{}), make(chan struct{})
 	for worker := range 4 {
 		work.Go(func() {
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
 					return
+				case busy <- struct{}{}:
 				default:
 				}
 				c.post("accounts/from/transfer", strings.Replace(transferText, "r1", fmt.Sprintf("%d-%d", worker, n), 1)).ok()
@@ -168,7 +169,9 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 		})
 	}
 	for range 5 {
-		time.Sleep(5 * time.Millisecond)
+		for range 8 { // requests since the last state
+			<-busy
+		}
 		var text bytes.Buffer
 		require.NoError(t, c.Save(&text))
 		document := bytes.Clone(text.Bytes())
