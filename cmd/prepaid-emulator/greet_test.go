@@ -82,7 +82,7 @@ func TestHookRootsLetALocalReceiverIn(t *testing.T) {
 
 func TestGreetingOfAProductionEnvironment(t *testing.T) {
 	p := launch(t, "-log", "off", "-production")
-	require.Equal(t, http.StatusNotFound, p.call("POST", "simulation/transact", "{}").status)
+	require.Equal(t, http.StatusNotFound, p.Call("POST", "simulation/transact", "{}").Status)
 	found := exported(t, p.out.String())
 	require.Equal(t, "production", found["PREPAID_ENVIRONMENT"])
 	require.Len(t, found, 5, "no quickstart there, and no description")

@@ -13,9 +13,9 @@ import (
 // healthTimeout is how long a running emulator may take to respond to -health.
 const healthTimeout = 2 * time.Second
 
-// health returns nil if an emulator serves at -listen. It requests the clock: a request that needs no token and is not logged. It
-// uses no proxy and follows no redirect: the response must be from this address.
-func (s *settings) health(ctx context.Context) error {
+// health returns nil if an emulator serves at -listen. It requests the clock: a request that needs no token and is not logged. The
+// transport uses no proxy, and health follows no redirect: the response must be from this address.
+func (s *settings) health(ctx context.Context, transport http.RoundTripper) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, reachable("http://"+s.ListenOn)+"/clock", http.NoBody)
@@ -23,7 +23,7 @@ func (s *settings) health(ctx context.Context) error {
 		return err
 	}
 	request.Header.Set("Accept", "application/json")
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	response, err := transport.RoundTrip(request)
 	if err != nil {
 		return fmt.Errorf("no response from %s: %w", request.URL.Host, err)
 	}

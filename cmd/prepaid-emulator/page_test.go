@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/caller"
 )
 
 // busy is a program with much history, and with a webhook whose receiver refuses. secrets has every secret sent or
@@ -30,26 +31,27 @@ func busy(t *testing.T) (p *program, secrets []string) {
 	t.Cleanup(receiver.Close)
 	clientSecret, hookSecret, pin, otp := "canary-client-secret", hex.EncodeToString([]byte("canary-hook-secret-of-32-bytes!!")), "735194826157", "canary-otp"
 	p = launch(t, "-client-secret", clientSecret, "-allow-http-hooks", "-log", "off")
-	p.token = p.newToken("emulator-client", clientSecret)
-	secrets = []string{clientSecret, hookSecret, pin, otp, p.token, "canary-address-key", "canary-user", "canary-password"}
+	p.Token = p.NewToken("emulator-client", clientSecret)
+	secrets = []string{clientSecret, hookSecret, pin, otp, p.Token, "canary-address-key", "canary-user", "canary-password"}
 
-	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", fmt.Sprintf(`{"uri":"%s/in?key=canary-address-key","scope":[42],"filter_spec":"*",
-		"enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, strings.Replace(receiver.URL, "//", "//canary-user:canary-password@", 1), hookSecret)).status)
-	require.Equal(t, http.StatusOK, p.call("POST", "accounts/"+ada+"/transfer", `{"amount":3,"source_reference":"<b>a</b>","destination_reference":"b",
-		"destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r1"}`).status)
-	p.call("GET", "accounts/"+ada+"?with_personal=1", "")
-	p.call("GET", "accounts/company/42?with_personal=1", "")
-	p.call("GET", "accounts/company/42?last_name=Lovelace", "")
-	p.call("GET", "accounts/EA404", "")
-	p.call("GET", "nowhere/at?all=1", "")
-	p.call("PUT", "accounts/"+ada+"/personal", `{"middle_name":"Turing","mobile_number":"+61400Turing","email_address":"turing@Turing.example","address_line1":"1 Turing Way"}`)
-	p.call("PUT", "accounts/"+ada, `{"display_name":"Turing","date_of_birth":"Turing"`)
-	p.call("POST", "pin/initiate", `{"eaid":"`+ada+`","device_id":"d","ip_address":"192.0.2.1","communication_method":"sms"}`)
-	p.call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
+	require.Equal(t, http.StatusCreated, p.Call("POST", "hooks", fmt.Sprintf(`{"uri":"%s/in?key=canary-address-key","scope":[42],"filter_spec":"*",
+		"enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, strings.Replace(receiver.URL, "//", "//canary-user:canary-password@", 1), hookSecret)).Status)
+	require.Equal(t, http.StatusOK, p.Call("POST", "accounts/"+ada+"/transfer", `{"amount":3,"source_reference":"<b>a</b>","destination_reference":"b",
+		"destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r1"}`).Status)
+	p.Call("GET", "accounts/"+ada+"?with_personal=1", "")
+	p.Call("GET", "accounts/company/42?with_personal=1", "")
+	p.Call("GET", "accounts/company/42?last_name=Lovelace", "")
+	p.Call("GET", "accounts/EA404", "")
+	p.Call("GET", "nowhere/at?all=1", "")
+	p.Call("PUT", "accounts/"+ada+"/personal", `{"middle_name":"Turing","mobile_number":"+61400Turing","email_address":"turing@Turing.example","address_line1":"1 Turing Way"}`)
+	p.Call("PUT", "accounts/"+ada, `{"display_name":"Turing","date_of_birth":"Turing"`)
+	p.Call("POST", "pin/initiate", `{"eaid":"`+ada+`","device_id":"d","ip_address":"192.0.2.1","communication_method":"sms"}`)
+	p.Call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
 		"encrypted_data":"`+hookSecret+`","public_key_fingerprint":"00","encrypted_key":"`+hookSecret+`","oaep_hashing_algorithm":"SHA256","iv":"`+hookSecret[:32]+`"}`)
-	p.send("POST", p.page+"3.0/token", "grant_type=client_credentials&client_secret="+clientSecret, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
-	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"respond 503"}, "times": {"3"}, "probability": {"0.5"}}.Encode())
-	require.Eventually(t, func() bool { return !strings.Contains(p.get("/webhooks").body, "Nothing was sent") }, 10*time.Second, 20*time.Millisecond)
+	p.Send("POST", p.Page+"3.0/token", "grant_type=client_credentials&client_secret="+clientSecret, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+	p.Press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"respond 503"}, "times": {"3"}, "probability": {"0.5"}}.Encode())
+	p.idle()
+	require.NotContains(t, p.Get("/webhooks").Body, "Nothing was sent")
 	return p, secrets
 }
 
@@ -65,25 +67,25 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 			continue
 		}
 		seen[path] = true
-		got := p.get(strings.ReplaceAll(path, " ", "%20"))
-		require.Equal(t, http.StatusOK, got.status, path)
+		got := p.Get(strings.ReplaceAll(path, " ", "%20"))
+		require.Equal(t, http.StatusOK, got.Status, path)
 		for _, secret := range secrets {
-			require.NotContains(t, got.body, secret, path)
+			require.NotContains(t, got.Body, secret, path)
 		}
-		header := got.header
+		header := got.Header
 		require.Equal(t, []string{"nosniff", "no-store", "same-origin"}, []string{header.Get("X-Content-Type-Options"), header.Get("Cache-Control"), header.Get("Referrer-Policy")})
 		require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'")
 		require.NotContains(t, header.Get("Content-Security-Policy"), "unsafe")
 		if !strings.HasPrefix(header.Get("Content-Type"), "text/html") {
 			continue
 		}
-		require.Empty(t, nesting(got.body), path)
-		require.NotRegexp(t, `\sstyle=|\son[a-z]+=|<style|<script>|javascript:`, got.body, path)
+		require.Empty(t, nesting(got.Body), path)
+		require.NotRegexp(t, `\sstyle=|\son[a-z]+=|<style|<script>|javascript:`, got.Body, path)
 		if !strings.HasPrefix(path, "/accounts/") {
-			require.NotContains(t, got.body, "Lovelace", "personal data on %s", path)
-			require.NotContains(t, got.body, "Turing", "personal data on %s", path)
+			require.NotContains(t, got.Body, "Lovelace", "personal data on %s", path)
+			require.NotContains(t, got.Body, "Turing", "personal data on %s", path)
 		}
-		for _, found := range link.FindAllStringSubmatch(got.body, -1) {
+		for _, found := range link.FindAllStringSubmatch(got.Body, -1) {
 			if !strings.Contains(found[0], "action=") || found[1] == "/accounts" {
 				queue = append(queue, strings.ReplaceAll(found[1], "&amp;", "&"))
 			}
@@ -93,13 +95,13 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 		require.True(t, seen[want], "no link leads to %s", want)
 	}
 	require.True(t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasPrefix(path, "/webhooks/") }))
-	require.Contains(t, p.get("/accounts/"+ada).body, "&lt;b&gt;a&lt;/b&gt;", "a caller's text is text")
-	require.Contains(t, p.get("/?live=1").body, `id="live-main"`)
-	require.NotContains(t, p.get("/?live=1").body, "<html")
-	require.Equal(t, http.StatusNotFound, p.get("/accounts/EA404").status)
-	require.Equal(t, http.StatusNotFound, p.get("/requests/999").status)
-	require.Equal(t, http.StatusNotFound, p.get("/webhooks/none").status)
-	require.Equal(t, http.StatusNotFound, p.get("/nowhere").status)
+	require.Contains(t, p.Get("/accounts/"+ada).Body, "&lt;b&gt;a&lt;/b&gt;", "a caller's text is text")
+	require.Contains(t, p.Get("/?live=1").Body, `id="live-main"`)
+	require.NotContains(t, p.Get("/?live=1").Body, "<html")
+	require.Equal(t, http.StatusNotFound, p.Get("/accounts/EA404").Status)
+	require.Equal(t, http.StatusNotFound, p.Get("/requests/999").Status)
+	require.Equal(t, http.StatusNotFound, p.Get("/webhooks/none").Status)
+	require.Equal(t, http.StatusNotFound, p.Get("/nowhere").Status)
 }
 
 func keys(m map[string]bool) []string {
@@ -114,67 +116,67 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
 	account := "/accounts/" + grace
-	require.Contains(t, p.press(account+"/status", "status=suspected_fraud").body, "suspected fraud</span>")
-	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/status", "status=happy").status)
-	require.Contains(t, p.press(account+"/adjust", "amount=-12.5").body, "−12.50")
-	require.Contains(t, p.press(account+"/adjust", "amount=%2B00.25").body, "67.75")
-	require.Contains(t, p.press(account+"/adjust", "amount=123456789012.3456789").body, "123,456,789,080.0956789")
-	p.press(account+"/adjust", "amount=-123456789012.3456789")
+	require.Contains(t, p.Press(account+"/status", "status=suspected_fraud").Body, "suspected fraud</span>")
+	require.Equal(t, http.StatusUnprocessableEntity, p.Press(account+"/status", "status=happy").Status)
+	require.Contains(t, p.Press(account+"/adjust", "amount=-12.5").Body, "−12.50")
+	require.Contains(t, p.Press(account+"/adjust", "amount=%2B00.25").Body, "67.75")
+	require.Contains(t, p.Press(account+"/adjust", "amount=123456789012.3456789").Body, "123,456,789,080.0956789")
+	p.Press(account+"/adjust", "amount=-123456789012.3456789")
 	for _, amount := range []string{"", "1e9", "12345678901.123456789", "12345678901234567890", "0.00000000000000000001", "--1"} {
-		got := p.press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
-		require.Equal(t, http.StatusUnprocessableEntity, got.status, amount)
-		require.Contains(t, got.body, "must be a number")
-		require.Contains(t, got.body, "data-refused", "the script leaves the forms of such a page alone")
+		got := p.Press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
+		require.Equal(t, http.StatusUnprocessableEntity, got.Status, amount)
+		require.Contains(t, got.Body, "must be a number")
+		require.Contains(t, got.Body, "data-refused", "the script leaves the forms of such a page alone")
 	}
-	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/activate", "").status)
-	p.press(account+"/status", "status=pre_active")
-	require.Contains(t, p.press(account+"/activate", "").body, `good">active`)
-	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/activate", "").status)
+	require.Equal(t, http.StatusUnprocessableEntity, p.Press(account+"/activate", "").Status)
+	p.Press(account+"/status", "status=pre_active")
+	require.Contains(t, p.Press(account+"/activate", "").Body, `good">active`)
+	require.Equal(t, http.StatusNotFound, p.Press("/accounts/EA404/activate", "").Status)
 
-	require.Contains(t, p.press("/clock", "by=744h").body, "2030-03-03 08:00:00")
-	require.Contains(t, p.press("/clock", "by=1m&from=overview").body, "2030-03-03 08:01:00")
+	require.Contains(t, p.Press("/clock", "by=744h").Body, "2030-03-03 08:00:00")
+	require.Contains(t, p.Press("/clock", "by=1m&from=overview").Body, "2030-03-03 08:01:00")
 	for _, step := range []string{"", "soon", "-1h", "999999h"} {
-		require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+step).status, step)
+		require.Equal(t, http.StatusUnprocessableEntity, p.Press("/clock", "by="+step).Status, step)
 	}
 
 	for range 17 {
-		require.Equal(t, http.StatusOK, p.press("/clock", "by=87600h").status)
+		require.Equal(t, http.StatusOK, p.Press("/clock", "by=87600h").Status)
 	}
-	far := p.press("/clock", "by=87600h")
-	require.Equal(t, http.StatusUnprocessableEntity, far.status)
-	require.Contains(t, far.body, "year 2200")
-	require.Contains(t, far.body, "2200-01-21", "it has not moved")
-	p.token = p.newToken("emulator-client", "emulator-secret")
+	far := p.Press("/clock", "by=87600h")
+	require.Equal(t, http.StatusUnprocessableEntity, far.Status)
+	require.Contains(t, far.Body, "year 2200")
+	require.Contains(t, far.Body, "2200-01-21", "it has not moved")
+	p.Token = p.NewToken("emulator-client", "emulator-secret")
 
-	arm := func(operation, fault, times, probability string) reply {
-		return p.press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())
+	arm := func(operation, fault, times, probability string) caller.Reply {
+		return p.Press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())
 	}
-	require.Contains(t, arm("GET /accounts/{id}", "respond 503", "2", "").body, "respond 503 x2")
-	require.Contains(t, arm("*", "delay 1ms", "", "").body, "delay 1ms always")
-	require.Contains(t, arm("POST /token", "delay 1ms", "1", "0.25").body, "p0.25")
-	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
+	require.Contains(t, arm("GET /accounts/{id}", "respond 503", "2", "").Body, "respond 503 x2")
+	require.Contains(t, arm("*", "delay 1ms", "", "").Body, "delay 1ms always")
+	require.Contains(t, arm("POST /token", "delay 1ms", "1", "0.25").Body, "p0.25")
+	require.Equal(t, http.StatusServiceUnavailable, p.Call("GET", "accounts/"+ada, "").Status)
 	for _, wrong := range [][4]string{
 		{"GET /nowhere", "respond 503", "1", ""}, {"*", "explode", "1", ""}, {"*", "respond 503", "0", ""}, {"*", "respond 503", "x", ""},
 		{"*", "respond 503", "1", "1.01"}, {"*", "respond 503", "1", "0"}, {"*", "respond 503", "1", "NaN"}, {"*", "respond 503", "1", "25"}, {"POST /token", "expire-token", "1", ""}, {"*", "", "1", ""},
 	} {
-		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
+		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).Status, wrong)
 	}
 	for _, wrong := range []string{"explode", "", "respond 99", "truncate x0", "truncate p2", "truncate commit-after 1s", "proxy-page 502 commit-after 0s"} {
-		require.NotRegexp(t, `role="alert">[^<]*(prepaidtest|Forms|[a-z][A-Z])`, arm("*", wrong, "1", "").body, "no name of Go's in %q", wrong)
+		require.NotRegexp(t, `role="alert">[^<]*(prepaidtest|Forms|[a-z][A-Z])`, arm("*", wrong, "1", "").Body, "no name of Go's in %q", wrong)
 	}
-	require.Contains(t, p.press("/faults/clear", "").body, "No faults armed")
-	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
+	require.Contains(t, p.Press("/faults/clear", "").Body, "No faults armed")
+	require.Equal(t, http.StatusOK, p.Call("GET", "accounts/"+ada, "").Status)
 
-	require.Contains(t, p.get("/accounts?status=closed").body, "EA10000000000006")
-	require.NotContains(t, p.get("/accounts?status=closed").body, ada)
-	require.Contains(t, p.get("/accounts?text=GRACE").body, grace)
+	require.Contains(t, p.Get("/accounts?status=closed").Body, "EA10000000000006")
+	require.NotContains(t, p.Get("/accounts?status=closed").Body, ada)
+	require.Contains(t, p.Get("/accounts?text=GRACE").Body, grace)
 	for _, refused := range [][3]string{{ada, "99999", "not made: the balance was 1,250.40"}, {"EA10000000000006", "1", "not made: the account was closed"}, {ada, "1", "not made: the destination cannot take it"}} {
-		p.call("POST", "accounts/"+refused[0]+"/transfer", `{"amount":`+refused[1]+`,"source_reference":"a","destination_reference":"b","destination_account_id":"EA404","transaction_type":1}`)
-		require.Contains(t, p.get("/requests?outcome=refused").body, refused[2])
+		p.Call("POST", "accounts/"+refused[0]+"/transfer", `{"amount":`+refused[1]+`,"source_reference":"a","destination_reference":"b","destination_account_id":"EA404","transaction_type":1}`)
+		require.Contains(t, p.Get("/requests?outcome=refused").Body, refused[2])
 	}
-	require.Contains(t, p.get("/accounts?text=nobody").body, "No account matches")
-	require.Contains(t, p.get("/accounts?text=hopper+GRACE").body, grace, "by name")
-	require.NotContains(t, p.get("/accounts?text=hopper").body, ada)
+	require.Contains(t, p.Get("/accounts?text=nobody").Body, "No account matches")
+	require.Contains(t, p.Get("/accounts?text=hopper+GRACE").Body, grace, "by name")
+	require.NotContains(t, p.Get("/accounts?text=hopper").Body, ada)
 }
 
 func TestForeignersAreRefused(t *testing.T) {
@@ -186,23 +188,23 @@ func TestForeignersAreRefused(t *testing.T) {
 		header.Set(name, value)
 		return header
 	}
-	before := p.get("/accounts/" + grace).body
+	before := p.Get("/accounts/" + grace).Body
 	for _, header := range []http.Header{with("Origin", "https://foreign.example"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site"), with("Origin", "null")} {
-		require.Equal(t, http.StatusForbidden, p.send("POST", p.page+"accounts/"+grace+"/adjust", "amount=1", header).status, header)
+		require.Equal(t, http.StatusForbidden, p.Send("POST", p.Page+"accounts/"+grace+"/adjust", "amount=1", header).Status, header)
 	}
 	for _, host := range []string{"foreign.example", "foreign.example:8480", "127.0.0.1.foreign.example", "localhost.foreign.example", "192.0.2.1"} {
-		require.Equal(t, http.StatusForbidden, p.send("GET", p.page, "", http.Header{"Host": {host}}).status, host)
+		require.Equal(t, http.StatusForbidden, p.Send("GET", p.Page, "", http.Header{"Host": {host}}).Status, host)
 	}
 	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1", "[::1]:80", "[::1]"} {
-		require.Equal(t, http.StatusOK, p.send("GET", p.page, "", http.Header{"Host": {host}}).status, host)
+		require.Equal(t, http.StatusOK, p.Send("GET", p.Page, "", http.Header{"Host": {host}}).Status, host)
 	}
 	clock := regexp.MustCompile(`\d\d:\d\d:\d\d`)
-	require.Equal(t, clock.ReplaceAllString(before, ""), clock.ReplaceAllString(p.get("/accounts/"+grace).body, ""), "nothing has changed")
-	require.Equal(t, http.StatusMethodNotAllowed, p.send("POST", p.page+"webhooks", "", form).status)
-	require.Equal(t, http.StatusRequestEntityTooLarge, p.press("/clock", "by="+strings.Repeat("1", 64<<10)).status, "not read to the end")
+	require.Equal(t, clock.ReplaceAllString(before, ""), clock.ReplaceAllString(p.Get("/accounts/"+grace).Body, ""), "nothing has changed")
+	require.Equal(t, http.StatusMethodNotAllowed, p.Send("POST", p.Page+"webhooks", "", form).Status)
+	require.Equal(t, http.StatusRequestEntityTooLarge, p.Press("/clock", "by="+strings.Repeat("1", 64<<10)).Status, "not read to the end")
 
 	open := launch(t, "-allow-remote", "-log", "off")
-	require.Equal(t, http.StatusOK, open.send("GET", open.page, "", http.Header{"Host": {"emulator.internal"}}).status)
+	require.Equal(t, http.StatusOK, open.Send("GET", open.Page, "", http.Header{"Host": {"emulator.internal"}}).Status)
 }
 
 // nesting checks that every element is closed in the right place and that ids are unique.

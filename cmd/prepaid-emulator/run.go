@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -42,7 +43,7 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 		fmt.Fprintln(out, "prepaid-emulator", version())
 		return exitOK
 	case s.checkHealth:
-		err = s.health(ctx)
+		err = s.health(ctx, &http.Transport{DisableKeepAlives: true})
 	case s.openapi:
 		err = describe(ctx, s, out, problems)
 	default:
@@ -57,20 +58,34 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 
 // serve runs the emulator until ctx ends.
 func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
-	options, err := s.options(problems)
+	server, err := start(ctx, s, out, problems)
 	if err != nil {
 		return err
+	}
+	<-ctx.Done()
+	fmt.Fprintln(out, "stopping")
+	if err := server.Close(); err != nil {
+		return fmt.Errorf("it did not stop cleanly: %w", err)
+	}
+	return nil
+}
+
+// start starts the emulator and prints the greeting.
+func start(ctx context.Context, s *settings, out, problems io.Writer) (*prepaidtest.Server, error) {
+	options, err := s.options(problems)
+	if err != nil {
+		return nil, err
 	}
 	goesOn := hasState(s.StateFile)
 	listener, err := listen(ctx, s.ListenOn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shown := page.New(page.Config{AllowRemote: s.allowRemote, Version: version()})
 	options.Listener, options.Page = listener, shown
 	server, err := prepaidtest.Start(options)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return nil, errors.Join(err, listener.Close())
 	}
 	if !goesOn {
 		if err := s.sow(server); err != nil {
@@ -78,7 +93,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 			if s.StateFile != "" {
 				err = errors.Join(err, os.Remove(s.StateFile)) // otherwise the next start would use this file
 			}
-			return err
+			return nil, err
 		}
 	}
 	for _, a := range s.faults {
@@ -93,12 +108,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	if s.allowRemote {
 		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data; the default credentials are public")
 	}
-	<-ctx.Done()
-	fmt.Fprintln(out, "stopping")
-	if err := server.Close(); err != nil {
-		return fmt.Errorf("it did not stop cleanly: %w", err)
-	}
-	return nil
+	return server, nil
 }
 
 // describe prints the OpenAPI document.

@@ -2,20 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 )
 
 // once runs the program with flags that make it end by itself.
@@ -64,44 +62,43 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 	}
 }
 
+// stopsAfter is an output that stops the program when a text has been printed.
+type stopsAfter struct {
+	output
+	text string
+	stop context.CancelFunc
+}
+
+func (s *stopsAfter) Write(p []byte) (int, error) {
+	n, err := s.output.Write(p)
+	if strings.Contains(s.String(), s.text) {
+		s.stop()
+	}
+	return n, err
+}
+
 func TestItStopsWhenItIsTold(t *testing.T) {
 	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopsAfter{text: "Ctrl+C", stop: cancel}
+	require.Equal(t, 0, run(ctx, []string{"-listen", "127.0.0.1:0"}, noEnvironment, out, io.Discard))
+	require.Contains(t, out.String(), "stopping")
+
 	p := launch(t, "-fault", "GET /accounts/{id}=respond 503", "-fault", "*=delay 1ms x2")
 	require.Contains(t, p.out.String(), "GET /accounts/{id}: respond 503")
-	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
-	require.Equal(t, 0, p.stop())
-	require.Contains(t, p.out.String(), "stopping")
+	require.Equal(t, http.StatusServiceUnavailable, p.Call("GET", "accounts/"+ada, "").Status)
 	require.NotContains(t, p.problems.String(), "WARNING")
 
 	remote := launch(t, "-listen", "0.0.0.0:0", "-allow-remote", "-log", "off")
 	require.Contains(t, remote.problems.String(), "WARNING")
-	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, remote.page, "an address that can be reached")
-	require.Equal(t, 0, remote.stop())
-}
-
-func TestPrintedCommandsWork(t *testing.T) {
-	t.Parallel()
-	p := launch(t, "-client-secret", "it's a $ecret")
-	lines := regexp.MustCompile(`(?m)^  ((?:TOKEN=|curl ).*)$`).FindAllStringSubmatch(p.out.String(), -1)
-	require.Len(t, lines, 2)
-	if _, err := exec.LookPath("curl"); err == nil || os.Getenv("PREPAID_REQUIRE_TOOLS") == "1" {
-		got, err := exec.CommandContext(t.Context(), "sh", "-eu", "-c", lines[0][1]+"\n"+lines[1][1]).CombinedOutput()
-		require.NoError(t, err, string(got))
-		require.Contains(t, string(got), `"account_id":"`+ada+`"`)
-		require.Contains(t, p.problems.String(), "template=/accounts/{id} status=200")
-		return
-	}
-	require.Contains(t, lines[0][1], page.Quote("emulator-client:it's a $ecret"))
-	address := regexp.MustCompile(`'(http[^']*)'$`).FindStringSubmatch(lines[1][1])
-	p.token = p.newToken("emulator-client", "it's a $ecret")
-	require.Contains(t, p.call("GET", strings.TrimPrefix(address[1], p.page+"3.0/"), "").body, `"account_id":"`+ada+`"`)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, remote.Page, "an address that can be reached")
 }
 
 func TestOneLineARequest(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "json")
-	p.call("GET", "accounts/EA404?with_personal=canary", "")
-	require.Equal(t, 0, p.stop())
+	p.Call("GET", "accounts/EA404?with_personal=canary", "")
+	p.stopped()
 	lines := strings.Split(strings.TrimSpace(p.problems.String()), "\n")
 	require.Len(t, lines, 2)
 	require.Regexp(t, `"method":"GET","template":"/accounts/\{id\}","status":404,"code":"account_not_found".*"duration":\d+`, lines[1])
@@ -113,10 +110,10 @@ func TestDeterministicAndFrozen(t *testing.T) {
 	t.Parallel()
 	arguments := []string{"-deterministic", "7", "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z"}
 	first, second := launch(t, arguments...), launch(t, arguments...)
-	require.Equal(t, first.call("GET", "accounts/"+ada, "").body, second.call("GET", "accounts/"+ada, "").body)
-	require.Equal(t, first.token, second.token)
-	require.Contains(t, first.get("clock").body, "2030-01-31 08:00:00")
-	require.Contains(t, first.press("clock", "by=36h").body, "2030-02-01 20:00:00")
+	require.Equal(t, first.Call("GET", "accounts/"+ada, "").Body, second.Call("GET", "accounts/"+ada, "").Body)
+	require.Equal(t, first.Token, second.Token)
+	require.Contains(t, first.Get("clock").Body, "2030-01-31 08:00:00")
+	require.Contains(t, first.Press("clock", "by=36h").Body, "2030-02-01 20:00:00")
 }
 
 func TestSeedOfTheDocumentation(t *testing.T) {
@@ -129,8 +126,8 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, seed[1], 0o600))
 	p := launch(t, "-seed", file, "-log", "off")
 	require.Contains(t, p.out.String(), "7 (globex), accounts emp-1, emp-2")
-	require.Contains(t, p.call("GET", "accounts/emp-1", "").body, `"balance":25.50`)
-	require.Equal(t, http.StatusNotFound, p.call("GET", "accounts/"+ada, "").status, "no demo next to it")
+	require.Contains(t, p.Call("GET", "accounts/emp-1", "").Body, `"balance":25.50`)
+	require.Equal(t, http.StatusNotFound, p.Call("GET", "accounts/"+ada, "").Status, "no demo next to it")
 
 	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }
@@ -142,7 +139,7 @@ func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 		p := launch(t, append(strings.Fields(arguments), "-log", "off")...)
 		last := 0
 		for range 6 {
-			last = p.call("GET", "accounts/"+ada, "").status
+			last = p.Call("GET", "accounts/"+ada, "").Status
 		}
 		require.Equal(t, want, last)
 	}
@@ -166,4 +163,15 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	unread, closed := io.Pipe()
 	require.NoError(t, unread.Close())
 	require.Equal(t, 1, run(t.Context(), []string{"-openapi"}, noEnvironment, closed, io.Discard), "nobody gets it")
+}
+
+func TestFaultySeedLeavesNoState(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	seed, file := filepath.Join(dir, "seed.json"), filepath.Join(dir, "emulator.state")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"status":"asleep"}]}`), 0o600))
+	code, _, problems := once(t, nil, "-listen", "127.0.0.1:0", "-seed", seed, "-state", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, problems, "accounts[0].status")
+	require.NoFileExists(t, file)
 }

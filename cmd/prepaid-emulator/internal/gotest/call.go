@@ -46,7 +46,7 @@ func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
 	made.results = kind.NumOut() - 1
 	body := []byte("{}")
 	if strings.HasPrefix(r.Body, "{") {
-		body = fillIn(r.Body)
+		body = FillIn(r.Body)
 	} else if r.Body != "" && r.Template != "/token" {
 		return call{}, errors.New("its body is no JSON object")
 	}

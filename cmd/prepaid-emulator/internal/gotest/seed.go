@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// fillIn replaces personal data and masked values by fictional ones, so that the SDK can read the body.
-func fillIn(body string) []byte {
+// FillIn replaces personal data and masked values by fictional ones, so that the SDK can read the body.
+func FillIn(body string) []byte {
 	members, err := personal.Decode(body)
 	if err != nil {
 		return []byte(body)

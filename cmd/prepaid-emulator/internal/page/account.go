@@ -27,7 +27,7 @@ type accountData struct {
 	Entered     accountForm
 	// PINChanges are shown as on the cardholder's phone.
 	PINChanges  []prepaidtest.PINChange
-	Fingerprint string // of the PIN certificate
+	Fingerprint string // of the PIN certificate, while a change is pending
 }
 
 // accountForm is the input of a refused form.
@@ -73,7 +73,10 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, id prepaid.Ac
 	data := accountData{
 		Account: state, Chart: chartOf(items), Entered: entered, Effect: effectOf(state.Status), NoCard: noCard(state),
 		Statuses:   slices.DeleteFunc(prepaidtest.AccountStatuses(), func(status string) bool { return status == state.Status }),
-		PINChanges: server.PINChanges(id), Fingerprint: server.PINFingerprint(),
+		PINChanges: server.PINChanges(id),
+	}
+	if len(data.PINChanges) > 0 { // otherwise there may be no certificate yet, and to make one takes a moment
+		data.Fingerprint = server.PINFingerprint()
 	}
 	slices.Reverse(items)
 	data.Items, data.Pager = paginate(r, items, accountItems)

@@ -38,7 +38,7 @@ type Page struct {
 
 // New makes a page that shows nothing yet.
 func New(config Config) *Page {
-	p := &Page{config: config, templates: parseTemplates()}
+	p := &Page{config: config, templates: templates()}
 	p.handler = http.NewCrossOriginProtection().Handler(wholeForm(p.routes()))
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,8 +64,8 @@ func assets(kind string) []string {
 	return names
 }
 
-// parseTemplates makes a page of each file and the two shared files.
-func parseTemplates() map[string]*template.Template {
+// templates makes a page of each file and the two shared files. It parses them once.
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
@@ -72,7 +73,7 @@ func parseTemplates() map[string]*template.Template {
 		pages[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 	}
 	return pages
-}
+})
 
 // plural is the noun for n items.
 func plural(n int, one, more string) string {

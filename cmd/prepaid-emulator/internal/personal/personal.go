@@ -15,7 +15,7 @@ import (
 // the member does not matter, because a program with a bug sends members in wrong places too.
 func Marks() map[string]string { return marks() }
 
-var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
+var marks = sync.OnceValue(func() map[string]string { return MarksOf(reflect.TypeFor[prepaid.Client]()) })
 
 // Hidden reports whether the value of a member or parameter must not be shown.
 func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
@@ -47,8 +47,8 @@ func Replace(value any, member func(name string, value any) (with any, replaced 
 	return value
 }
 
-// marksOf reads the tags of all types that the methods of a client's services take and return.
-func marksOf(client reflect.Type) map[string]string {
+// MarksOf reads the tags of all types that the methods of a client's services take and return.
+func MarksOf(client reflect.Type) map[string]string {
 	found, seen := make(map[string]string), make(map[reflect.Type]bool)
 	var walk func(t reflect.Type)
 	walk = func(t reflect.Type) {

@@ -1,4 +1,4 @@
-package personal
+package main
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 )
 
 type things struct{}
@@ -38,13 +40,13 @@ func (things) Do(context.Context, struct {
 func TestATagIsEnoughToHideAMember(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, map[string]string{"alias": "personal", "nick_name": "personal", "whole": "personal", "note": "content"},
-		marksOf(reflect.TypeFor[struct{ Things things }]()))
+		personal.MarksOf(reflect.TypeFor[struct{ Things things }]()))
 }
 
 // Every tagged type of the client is reachable from its methods.
 func TestEachTagOfTheClientHides(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../../../*.go")
+	files, err := filepath.Glob("../../*.go")
 	require.NoError(t, err)
 	tags := 0
 	for _, file := range slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {
@@ -60,12 +62,12 @@ func TestEachTagOfTheClientHides(t *testing.T) {
 			tag := reflect.StructTag(text)
 			name, _, _ := strings.Cut(tag.Get("json"), ",")
 			if mark := tag.Get("redact"); mark != "" && name != "" {
-				require.Equal(t, mark, marks()[name], "%s: %s", file, name)
+				require.Equal(t, mark, personal.Marks()[name], "%s: %s", file, name)
 				tags++
 			}
 			return true
 		})
 	}
 	require.Positive(t, tags)
-	require.True(t, Hidden("registration"), "so that no misspelled member of it is shown")
+	require.True(t, personal.Hidden("registration"), "so that no misspelled member of it is shown")
 }
