@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -22,7 +21,14 @@ func ExampleJournal_Resolve() {
 		return
 	}
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
+	ctx, config := context.Background(), srv.Config()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
@@ -38,14 +44,12 @@ func ExampleJournal_Resolve() {
 	}
 	defer func() { _ = j.Close() }()
 
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is executed, but each response is cut
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate()) // it is executed, but the response is cut
 	params := prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
 	}
-	soon, cancel := context.WithTimeout(ctx, 2*time.Second) // too short for the wait before a repeat
-	defer cancel()
-	_, err = j.Transfer(soon, client.Accounts, from, params)
+	_, err = j.Transfer(ctx, client.Accounts, from, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{

@@ -15,8 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A payroll loses its connection with a payment in progress. Another process finishes with the file and the key: it does not need
-// the list.
+// A payroll gets no token for a payment, and ends. Another process finishes with the file and the key: it does not need the list.
 func ExampleJournal_Resume() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -32,7 +31,7 @@ func ExampleJournal_Resume() {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	config := srv.Config()
-	config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
+	config.Retry.MaxAttempts = 1
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)
@@ -51,7 +50,7 @@ func ExampleJournal_Resume() {
 		fmt.Println(err)
 		return
 	}
-	srv.Inject("POST /accounts/{id}/directentryout", prepaidtest.CommitThenDrop())
+	srv.Inject("POST /token", prepaidtest.Respond(500, "server_error"))
 	_, err = j.DirectEntryOut(context.Background(), client.Accounts, from, prepaid.DirectEntryOutParams{
 		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "payroll", "emp-7"), Amount: prepaid.Cents(2550),
 		SourceReference: "PAYROLL", DestinationReference: "SALARY", BSB: "062000",
@@ -77,6 +76,6 @@ func ExampleJournal_Resume() {
 	}
 	_ = j.Close()
 	// Output:
-	// outcome unknown 74.50
+	// not processed 100.00
 	// paid: 25.50 74.50
 }

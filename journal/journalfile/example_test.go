@@ -50,7 +50,8 @@ func ExampleJournal_Transfer() {
 	// <nil> 74.50 1
 }
 
-// A payroll loses a connection and ends with a payment of unknown outcome. A run with the same list makes no payment twice.
+// A payroll gets no token for a payment. A run with the same list makes this payment, and none twice. A payment of unknown outcome is
+// sent again in the same way, after a wait: see [journalfile.Journal.NotBefore].
 func ExampleJournal_PayAll() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -75,7 +76,7 @@ func ExampleJournal_PayAll() {
 		return
 	}
 	defer client.Close()
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's response is lost
+	srv.Inject("POST /token", prepaidtest.Respond(500, "server_error")) // no token for the first payment
 
 	payday := prepaid.DateOf(time.Now()) // a program makes the ID once and stores it with the order
 	var list []journal.Payment
@@ -98,9 +99,9 @@ func ExampleJournal_PayAll() {
 	}
 	fmt.Println(srv.Balance(from), srv.Balance(to))
 	// Output:
-	// 25.50 unknown outcome unknown
-	// 25.51 done applied
+	// 25.50 not_sent not processed
 	// 25.51 done applied
 	// 25.50 done applied
+	// 25.51 done applied
 	// 48.99 51.01
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"testing"
@@ -48,29 +47,6 @@ func writeLarge(t testing.TB, lines int, states ...journal.State) string {
 	require.NoError(t, w.Flush())
 	require.NoError(t, f.Close())
 	return path
-}
-
-// A journal has only an index in memory, no entries, also after a compaction and with much to send.
-func TestMemoryPerPayment(t *testing.T) { // not parallel: it measures the heap
-	const payments = 6_000
-	for _, states := range [][]journal.State{{journal.StateDone}, {journal.StateIntended}, {journal.StateIntended, journal.StateUnknown, journal.StateDone}} {
-		path := writeLarge(t, payments*len(states), states...)
-		before := heap()
-		j := open(t, path)
-		require.Less(t, (heap()-before)/payments, int64(150), "bytes for a payment, %v", states)
-		require.NoError(t, j.Compact(time.Time{}))
-		require.Less(t, (heap()-before)/payments, int64(150), "bytes for a payment after Compact, %v", states)
-		runtime.KeepAlive(j)
-	}
-}
-
-// heap returns the bytes of the heap that are in use.
-func heap() int64 {
-	debug.FreeOSMemory() // collects garbage
-	debug.FreeOSMemory() // and objects that a pool kept
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) //nolint:gosec // fits
 }
 
 // The test opens, reads and compacts a large file. The baseline reads its lines, computes their CRC, and decodes their JSON with

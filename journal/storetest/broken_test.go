@@ -70,7 +70,7 @@ func failing(t *testing.T, ahead time.Duration, change func(d *database, s *stor
 // A database may have any clock.
 func TestOtherClocks(t *testing.T) {
 	t.Parallel()
-	for _, ahead := range []time.Duration{0, 2 * time.Hour, -2 * time.Hour} {
+	for _, ahead := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
 		require.Empty(t, failing(t, ahead, func(*database, *storetest.Subject) {}), ahead)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/journal/storetest"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // teller makes payments by a function for each request ID, or just makes them.
@@ -245,5 +246,34 @@ func TestErrorsNameTheLimit(t *testing.T) {
 		require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
 		require.Len(t, sent, 1)
 		require.Contains(t, sent[0], "CallTimeout is over")
+	})
+}
+
+// The response to the first request is lost after the money moved. The second process receives a 404, which proves nothing about the
+// first request: the payment stays unknown. Each waits until the request before can no longer be in progress.
+func TestLostResponse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		store, began := newDatabase(0), time.Now()
+		store.enqueue(storetest.NewEntry(t, from, prepaid.TransferParams{
+			RequestID: "invoice-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to, SourceReference: "s", DestinationReference: "d",
+		}))
+		for i, fault := range []prepaidtest.Fault{prepaidtest.CommitThenDrop(), prepaidtest.Respond(404, "not_found"), {}} {
+			srv.Inject("POST /accounts/{id}/transfer", fault)
+			config := srv.Config()
+			config.Retry.MaxAttempts = 1
+			client, err := prepaid.NewClient(config) // a new process
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			workers := journal.Workers{DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{Recorded: func(journal.Entry) { stop() }}}
+			require.NoError(t, workers.Run(ctx, store, client.Accounts))
+			require.NoError(t, client.Close())
+			require.Equal(t, []journal.State{journal.StateUnknown, journal.StateUnknown, journal.StateDone}[i], store.rows["invoice-7"].entry.State)
+			require.Equal(t, "74.50", srv.Balance(from))
+			require.GreaterOrEqual(t, time.Since(began), time.Duration(i)*40*time.Second)
+		}
+		require.Equal(t, 1, srv.Movements("invoice-7"))
 	})
 }

@@ -143,8 +143,7 @@ func (d *database) Decide(_ context.Context, id prepaid.RequestID, decision func
 	return nil
 }
 
-// Processes send the payments of a store in a database. The response to the first request is lost after the money moved. The second
-// process receives a 404, which proves nothing about the first request: the payment stays unknown.
+// A process sends the payments of a store in a database. The service refuses the second: the balance is too low.
 func Example() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -154,43 +153,35 @@ func Example() {
 	defer srv.Close()
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
-	params := prepaid.TransferParams{
-		RequestID: "invoice-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	}
 	digests, seal := storetest.DigestKey(), storetest.Seal() // real keys are random, and in a vault
-	e, err := journal.NewEntry(digests, from, params)
-	if err == nil {
-		e.Sealed, err = e.Seal(seal, params)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	store := &database{now: time.Now, rows: make(map[prepaid.RequestID]*row)}
-	store.enqueue(e)
-	for _, fault := range []prepaidtest.Fault{prepaidtest.CommitThenDrop(), prepaidtest.Respond(404, "not_found"), prepaidtest.Delay(0)} {
-		srv.Inject("POST /accounts/{id}/transfer", fault)
-		config := srv.Config()
-		config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
-		client, err := prepaid.NewClient(config) // a new process
+	for _, id := range []prepaid.RequestID{"invoice-7", "invoice-8"} {
+		params := prepaid.TransferParams{
+			RequestID: id, Amount: prepaid.MustAmount("65.50"), DestinationAccountID: to,
+			SourceReference: string(id), DestinationReference: string(id),
+		}
+		e, err := journal.NewEntry(digests, from, params)
+		if err == nil {
+			e.Sealed, err = e.Seal(seal, params)
+		}
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		ctx, stop := context.WithCancel(context.Background())
-		workers := journal.Workers{DigestKey: digests, Seal: seal, Trace: journal.Trace{Recorded: func(e journal.Entry) {
-			fmt.Println(e.State, srv.Balance(from))
+		store.enqueue(e)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	workers := journal.Workers{N: 1, DigestKey: digests, Seal: seal, Trace: journal.Trace{Recorded: func(e journal.Entry) {
+		fmt.Println(e.RequestID, e.State, srv.Balance(from))
+		if e.RequestID == "invoice-8" {
 			stop()
-		}}}
-		if err := workers.Run(ctx, store, client.Accounts); err != nil {
-			fmt.Println(err)
 		}
-		stop()
-		client.Close()
+	}}}
+	if err := workers.Run(ctx, store, srv.Client().Accounts); err != nil {
+		fmt.Println(err)
 	}
 	// Output:
-	// unknown 74.50
-	// unknown 74.50
-	// done 74.50
+	// invoice-7 done 34.50
+	// invoice-8 rejected 34.50
 }

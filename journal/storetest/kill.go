@@ -23,9 +23,9 @@ var errKilled = errors.New("storetest: the process was killed")
 // killWorkers runs workers that are killed before or after calls of the store. Commits are slow, or succeed and are reported as failed;
 // responses are lost. In the end each payment was made exactly once.
 func killWorkers(s *suite) {
-	seed := time.Now().UnixNano()
+	seed := rand.Uint64() //nolint:gosec // a test
 	s.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
 	b := &bank{moved: make(map[prepaid.RequestID]int), sent: make(map[prepaid.RequestID]time.Time), lost: make(map[prepaid.RequestID]bool)}
 	var ids []prepaid.RequestID
 	for i := range killable {
@@ -40,8 +40,8 @@ func killWorkers(s *suite) {
 	defer stop()
 	for life := range lives {
 		ctx, kill := context.WithCancel(running)
-		p := &process{Store: s.Store, bank: b, kill: kill, dead: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), uint64(life+1)))} //nolint:gosec // a test
-		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a loss in a later process would prolong the next wait
+		p := &process{Store: s.Store, bank: b, kill: kill, dead: make(chan struct{}), random: rand.New(rand.NewPCG(seed, uint64(life+1)))} //nolint:gosec // a test
+		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                     // a loss in a later process would prolong the next wait
 		last := life == lives-1
 		if last {
 			p.left = -1

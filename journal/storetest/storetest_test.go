@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -20,9 +21,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// inBubbles is storetest.Run in virtual time, for stores that are in this process.
+func inBubbles(t *testing.T, open func(t testing.TB) storetest.Subject) {
+	t.Helper()
+	storetest.Each(func(name string, test func(testing.TB, storetest.Subject)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(t, open(t)) })
+		})
+	})
+}
+
 func TestDatabase(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(testing.TB) storetest.Subject { return newDatabase(0).subject() })
+	inBubbles(t, func(testing.TB) storetest.Subject { return newDatabase(0).subject() })
 }
 
 // newDatabase returns a database whose clock is ahead.
@@ -48,7 +60,7 @@ func (d *database) subject() storetest.Subject {
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t testing.TB) storetest.Subject {
+	inBubbles(t, func(t testing.TB) storetest.Subject {
 		options := journalfile.Options{DigestKey: storetest.DigestKey(), Seal: storetest.Seal()}
 		path := filepath.Join(t.TempDir(), "1")
 		j, err := journalfile.Open(path, options)

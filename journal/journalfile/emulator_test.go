@@ -1,7 +1,10 @@
 package journalfile
 
 import (
+	"iter"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +13,48 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
+
+// A payroll loses the response to a payment. The next run, with the list or only with the file, makes no payment twice.
+func TestLostResponse(t *testing.T) {
+	t.Parallel()
+	for _, resumed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+			from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+			config := srv.Config()
+			config.Retry.MaxAttempts = 1
+			client, err := prepaid.NewClient(config)
+			require.NoError(t, err)
+			defer client.Close()
+			srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+			list := make([]journal.Payment, 2)
+			for n := range list {
+				params := payment(n)
+				params.DestinationAccountID = to
+				list[n] = journal.Payment{Account: from, Params: params}
+			}
+			states := func(entries iter.Seq2[journal.Entry, error]) (states []journal.State) {
+				for e, err := range entries {
+					require.Equal(t, e.State == journal.StateDone, prepaid.OutcomeOf(err) == prepaid.OutcomeApplied)
+					states = append(states, e.State)
+				}
+				return states
+			}
+			began := time.Now()
+			j, m := openSealed(t, nil)
+			require.Equal(t, []journal.State{journal.StateUnknown, journal.StateDone}, states(j.PayAll(t.Context(), client.Accounts, 1, slices.Values(list))))
+			require.Less(t, time.Since(began), 40*time.Second)
+			j, _ = openSealed(t, m.data)
+			if resumed {
+				require.Equal(t, []journal.State{journal.StateDone}, states(j.Resume(t.Context(), client.Accounts, 1)))
+			} else {
+				require.Equal(t, []journal.State{journal.StateDone, journal.StateDone}, states(j.PayAll(t.Context(), client.Accounts, 1, slices.Values(list))))
+			}
+			require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
+			require.Equal(t, []string{"98.00", "2.00"}, []string{srv.Balance(from), srv.Balance(to)})
+		})
+	}
+}
 
 const day = 24 * time.Hour
 
