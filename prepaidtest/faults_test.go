@@ -199,7 +199,7 @@ func TestFault_TimesAndAlways(t *testing.T) {
 func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (statuses []int) {
-		c := start(t, Options{RandomSeed: new(uint64(seed)), RateLimit: -1})
+		c := start(t, Options{InMemory: true, RandomSeed: &seed, RateLimit: -1})
 		c.Inject(codesOperation, Respond(500, "").WithProbability(0.25), Respond(429, "").WithProbability(0.5).Times(3))
 		for range 200 {
 			statuses = append(statuses, c.get("policy/mccodes?page_size=1").status)

@@ -96,10 +96,11 @@ func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 // The log has a bound for bodies of any size.
 func TestRequest_LogIsBoundedInMemory(t *testing.T) {
 	t.Parallel()
-	weight := Request{Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)}.weight()
+	text := strings.Repeat("b", 16<<10)
+	weight := Request{Body: text, ResponseBody: text}.weight()
 	s := NewServer(t, Options{})
 	for i := range logMemory/weight + 5 {
-		s.requests.Add(Request{Number: int64(i + 1), Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)})
+		s.requests.Add(Request{Number: int64(i + 1), Body: text, ResponseBody: text})
 	}
 	kept := s.Requests()
 	require.Len(t, kept, logMemory/weight)

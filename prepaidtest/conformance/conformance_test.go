@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"crypto/x509"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -25,21 +22,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// emulator is a target with all settings, and everything allowed except the rate limit.
+// emulator is a target with all settings, and everything allowed except the rate limit. In memory, it is for a bubble.
 func emulator(t *testing.T, options prepaidtest.Options) Target {
 	t.Helper()
-	var pinged atomic.Bool
-	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if pinged.Swap(true) {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
-	}))
-	t.Cleanup(receiver.Close)
-	roots := x509.NewCertPool()
-	roots.AddCert(receiver.Certificate())
-	options.RetryAfter, options.WebhookRoots, options.DeliveryTimeout = true, roots, 2*time.Second
+	options.RetryAfter = true
 	options.RateLimit = cmp.Or(options.RateLimit, -1)
-	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, 40*time.Millisecond), cmp.Or(options.SimulationDelay, 2*time.Millisecond)
+	options.ReportDelay, options.SimulationDelay = 10*time.Second, 30*time.Second
+	options.StartAt = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) // after the history of the example
 	srv := prepaidtest.NewServer(t, options)
 	example, err := os.ReadFile("../testdata/seed.json")
 	require.NoError(t, err)
@@ -58,46 +47,56 @@ func emulator(t *testing.T, options prepaidtest.Options) Target {
 		ReportTemplate: prepaidtest.DailySettlement, WalletProvider: "googlepay", HookReceiver: "https://receiver.example/hook",
 		ApplicationID: "11111111-1111-4111-8111-111111111111", KeyID: "22222222-2222-4222-8222-222222222222",
 		PayOutBSB: "633000", PayOutNumber: "12345678", PayOutName: "Conformance",
-		SimulatorWait: 20 * time.Millisecond, ReportWait: 10 * time.Millisecond,
 		Allow: Allow{
 			MoveMoney: true, PayOut: true, CreateAccounts: true, ChangeAccounts: true, ChangePolicy: true, RunReports: true,
 			Simulate: true, Funding: true, ChangeHooks: true,
 		},
+	}
+	if options.InMemory {
+		target.HTTPClient = &http.Client{Transport: srv.Config().Transport}
+		t.Cleanup(target.HTTPClient.CloseIdleConnections)
 	}
 	srv.AddApplication(target.ApplicationID, target.KeyID)
 	s, done := newSession(target)
 	defer done()
 	p := &probe{session: s, context: t.Context, done: t.Context().Done()}
 	hook := p.hookBody()
-	hook["uri"], hook["enabled"], hook["reliability_mode"] = receiver.URL, true, "store_undeliverable"
+	hook["uri"], hook["enabled"], hook["reliability_mode"] = "https://127.0.0.1:1/", true, "store_undeliverable"
+	srv.InjectDelivery("", prepaidtest.LoseMessage().WithPings())
 	p.post("hooks", hook).status(201)
 	require.Empty(t, p.faults)
 	srv.Adjust("EA-MAYA", "1.00") // makes the undeliverable message
-	require.Eventually(t, func() bool {
-		return strings.Contains(string(p.get("hooks").body), `"last_undeliverable":"`)
-	}, 5*time.Second, 5*time.Millisecond)
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	require.Contains(t, string(p.get("hooks").body), `"last_undeliverable":"`)
 	return target
 }
 
 func TestRateLimitConforms(t *testing.T) {
 	t.Parallel()
-	target := emulator(t, prepaidtest.Options{RateLimit: 100, RateWindow: time.Second})
-	target.Allow.SpendRateLimit = true
-	require.Equal(t, result{}, runCase(t, target, "8/rate_is_limited"))
+	synctest.Test(t, func(t *testing.T) {
+		target := emulator(t, prepaidtest.Options{InMemory: true, RateLimit: 100})
+		target.Allow.SpendRateLimit = true
+		require.Equal(t, result{}, runCase(t, target, "8/rate_is_limited"))
+	})
 }
 
 func TestEmulatorConforms(t *testing.T) {
 	t.Parallel()
 	for _, cleared := range []bool{true, false} {
-		s, done := newSession(emulator(t, prepaidtest.Options{ClearOmittedMembers: cleared}))
-		t.Cleanup(done)
-		for _, c := range Cases() {
-			if c.Name != "8/rate_is_limited" { // has its own test
-				require.Equal(t, result{}, s.run(t.Context(), c), c.Name) // none is skipped
+		synctest.Test(t, func(t *testing.T) {
+			s, done := newSession(emulator(t, prepaidtest.Options{InMemory: true, ClearOmittedMembers: cleared}))
+			t.Cleanup(done)
+			for _, c := range Cases() {
+				if c.Name != "8/rate_is_limited" && c.Name != noResponse { // have their own tests
+					require.Equal(t, result{}, s.run(t.Context(), c), c.Name) // none is skipped
+				}
 			}
-		}
+		})
 	}
 }
+
+// noResponse is a case that looks up a name, which no bubble can do.
+const noResponse = "4.8/no_response"
 
 func TestZeroAllowLeavesNoTrace(t *testing.T) {
 	t.Parallel()
@@ -201,7 +200,7 @@ func runCase(t *testing.T, target Target, name string) result {
 
 func TestMissingRateLimitIsCaught(t *testing.T) {
 	t.Parallel()
-	target := emulator(t, prepaidtest.Options{})
+	target := emulator(t, prepaidtest.Options{InMemory: true})
 	target.Allow.SpendRateLimit = true
 	require.Equal(t, []fault{{"8", "GET /policy/mccodes", "status", "more than 1,000 requests in 10 seconds must be refused with 429"}},
 		runCase(t, target, "8/rate_is_limited").faults)

@@ -3,11 +3,7 @@ package conformance_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/prepaidtest/conformance"
@@ -32,15 +28,6 @@ func passes(test func(*testing.T)) bool {
 	_ = verbose.Set("false")
 	all := func(string, string) (bool, error) { return true, nil }
 	return testing.RunTests(all, []testing.InternalTest{{Name: "TestConformance", F: test}})
-}
-
-// The command of docs/testing.md has -v.
-func TestExamplesPassWithV(t *testing.T) {
-	t.Parallel()
-	program, err := os.Executable()
-	require.NoError(t, err)
-	out, err := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=^Example").CombinedOutput()
-	require.NoError(t, err, string(out))
 }
 
 // The checks of the suite, and the requirements of each.
