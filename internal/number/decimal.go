@@ -126,11 +126,8 @@ func (c *coefficient) decimal(negative bool, shift int64) (decimal.Decimal, erro
 	return newDecimal(negative, value, int(-shift))
 }
 
-// newDecimal returns value / 10^scale.
+// newDecimal returns value / 10^scale. value has at most MaxDigits digits, scale is at most [decimal.MaxScale].
 func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error) {
-	if value >= 1e19 || scale < 0 || scale > decimal.MaxScale {
-		return decimal.Decimal{}, ErrRange
-	}
 	// The library's constructor takes an int64, which is too small for 19 digits: add two halves.
 	var d decimal.Decimal
 	var err error

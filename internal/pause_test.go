@@ -1,4 +1,4 @@
-package pause
+package internal_test
 
 import (
 	"context"
@@ -8,24 +8,26 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 func TestFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		require.NoError(t, For(t.Context(), time.Minute))
+		require.NoError(t, pause.For(t.Context(), time.Minute))
 		require.Equal(t, time.Minute, time.Since(began))
 
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		require.ErrorIs(t, For(short, time.Minute), context.DeadlineExceeded)
+		require.ErrorIs(t, pause.For(short, time.Minute), context.DeadlineExceeded)
 		require.Equal(t, time.Minute, time.Since(began), "it does not sleep into the deadline")
-		require.NoError(t, For(short, time.Second))
+		require.NoError(t, pause.For(short, time.Second))
 
 		ended, end := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, end)
-		require.ErrorIs(t, For(ended, time.Hour), context.Canceled)
+		require.ErrorIs(t, pause.For(ended, time.Hour), context.Canceled)
 		require.Equal(t, time.Minute+2*time.Second, time.Since(began))
 	})
 }
@@ -34,13 +36,13 @@ func TestCause(t *testing.T) {
 	t.Parallel()
 	limit, failure := errors.New("the limit is over"), errors.New("failure")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	require.Equal(t, failure, Cause(ctx, failure), "ctx has not ended")
+	require.Equal(t, failure, pause.Cause(ctx, failure), "ctx has not ended")
 	cancel(limit)
-	require.EqualError(t, Cause(ctx, failure), "the limit is over: failure")
-	require.ErrorIs(t, Cause(ctx, failure), failure)
-	require.ErrorIs(t, Cause(ctx, failure), limit)
-	require.NoError(t, Cause(ctx, nil))
+	require.EqualError(t, pause.Cause(ctx, failure), "the limit is over: failure")
+	require.ErrorIs(t, pause.Cause(ctx, failure), failure)
+	require.ErrorIs(t, pause.Cause(ctx, failure), limit)
+	require.NoError(t, pause.Cause(ctx, nil))
 	plain, end := context.WithCancel(t.Context())
 	end()
-	require.Equal(t, failure, Cause(plain, failure), "without a cause of its own")
+	require.Equal(t, failure, pause.Cause(plain, failure), "without a cause of its own")
 }

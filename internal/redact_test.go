@@ -1,4 +1,4 @@
-package redact
+package internal_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 type person struct {
@@ -19,13 +21,13 @@ type person struct {
 	hidden  string
 }
 
-func (p person) Format(f fmt.State, verb rune) { Format(f, verb, p) }
+func (p person) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
-func (p person) LogValue() slog.Value { return LogValue(p) }
+func (p person) LogValue() slog.Value { return redact.LogValue(p) }
 
 type list[T any] struct{ Items []T }
 
-func (l list[T]) Format(f fmt.State, verb rune) { Format(f, verb, l) }
+func (l list[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, l) }
 
 // The fields that are set print by name, with a mark for hidden values, whatever the verb.
 func TestFormat(t *testing.T) {

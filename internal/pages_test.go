@@ -1,4 +1,4 @@
-package pages
+package internal_test
 
 import (
 	"context"
@@ -11,27 +11,26 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
-)
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+	"github.com/cardprograms/prepaid/internal/pages"
+)
 
 // page is a service's response: its counts, and the ids of its items.
 type page struct {
-	Head
+	pages.Head
 	ids []string
 }
 
-func (p *page) head() Head { return p.Head }
+func (p *page) head() pages.Head { return p.Head }
 
 // listOf returns a service with n items at first, size per page. It adds change[number] items before it serves page number.
-func listOf(n, size int, change map[int]int, count bool) Fetcher[*page] {
+func listOf(n, size int, change map[int]int, count bool) pages.Fetcher[*page] {
 	first := 0
 	return func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
 		first -= change[number] // newer items come before all others
 		delete(change, number)
 		total := n - first
-		p := &page{Head: Head{Number: number, Size: size, Reported: count, Counted: count}}
+		p := &page{Head: pages.Head{Number: number, Size: size, Reported: count, Counted: count}}
 		if count {
 			p.Pages, p.Items = (total+size-1)/size, total
 		}
@@ -43,14 +42,14 @@ func listOf(n, size int, change map[int]int, count bool) Fetcher[*page] {
 	}
 }
 
-// read reads all of a list, and fails the test when an item is met twice.
-func read(t *testing.T, ahead int, fetch Fetcher[*page]) (ids []string, failed error) {
+// readPages reads all of a list, and fails the test when an item is met twice.
+func readPages(t *testing.T, ahead int, fetch pages.Fetcher[*page]) (ids []string, failed error) {
 	t.Helper()
-	sequence := Sequential(t.Context(), 1, fetch)
+	sequence := pages.Sequential(t.Context(), 1, fetch)
 	if ahead > 0 {
-		sequence = Prefetched(t.Context(), 1, ahead, fetch, (*page).head)
+		sequence = pages.Prefetched(t.Context(), 1, ahead, fetch, (*page).head)
 	}
-	p := NewProgress(1, false)
+	p := pages.NewProgress(1, false)
 	for one, err := range sequence {
 		require.NoError(t, err)
 		p.Begin(one.Head)
@@ -71,12 +70,12 @@ func TestEveryItemIsMetOnce(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 9, 10, 11, 30} {
 		for _, count := range []bool{true, false} {
-			ids, err := read(t, 0, listOf(n, 10, nil, count))
+			ids, err := readPages(t, 0, listOf(n, 10, nil, count))
 			require.NoError(t, err)
 			require.Len(t, ids, n)
 		}
 	}
-	ids, err := read(t, 0, listOf(30, 10, map[int]int{2: 3, 3: 12}, true))
+	ids, err := readPages(t, 0, listOf(30, 10, map[int]int{2: 3, 3: 12}, true))
 	require.NoError(t, err)
 	for i := range 30 {
 		require.Contains(t, ids, strconv.Itoa(i))
@@ -85,18 +84,18 @@ func TestEveryItemIsMetOnce(t *testing.T) {
 
 func TestListsThatEndEarly(t *testing.T) {
 	t.Parallel()
-	_, err := read(t, 0, func(context.Context, int, <-chan struct{}) (*page, error) {
-		return &page{Head: Head{Number: 1, Pages: 1, Items: 5, Received: 1, Reported: true, Counted: true}, ids: []string{"a"}}, nil
+	_, err := readPages(t, 0, func(context.Context, int, <-chan struct{}) (*page, error) {
+		return &page{Head: pages.Head{Number: 1, Pages: 1, Items: 5, Received: 1, Reported: true, Counted: true}, ids: []string{"a"}}, nil
 	})
-	incomplete, ok := errors.AsType[*Incomplete](err)
+	incomplete, ok := errors.AsType[*pages.Incomplete](err)
 	require.True(t, ok)
-	require.Equal(t, Incomplete{Seen: 1, Total: 5}, *incomplete)
+	require.Equal(t, pages.Incomplete{Seen: 1, Total: 5}, *incomplete)
 	require.EqualError(t, err, "list incomplete")
 
-	_, err = read(t, 0, func(_ context.Context, number int, _ <-chan struct{}) (*page, error) { // it ignores the number
-		return &page{Head: Head{Number: number, Pages: 3, Received: 1, Reported: true}, ids: []string{"a"}}, nil
+	_, err = readPages(t, 0, func(_ context.Context, number int, _ <-chan struct{}) (*page, error) { // it ignores the number
+		return &page{Head: pages.Head{Number: number, Pages: 3, Received: 1, Reported: true}, ids: []string{"a"}}, nil
 	})
-	require.ErrorIs(t, err, ErrRepeated)
+	require.ErrorIs(t, err, pages.ErrRepeated)
 }
 
 // A service that ignores the page number while one item is added per request is noticed. It is different if nearly as many
@@ -108,14 +107,14 @@ func TestRepeatedPages(t *testing.T) {
 		growth        int
 		want          error
 	}{
-		"ignores the number":         {"abcdefghijklmnopqrst", "Aabcdefghijklmnopqrs", 1, ErrRepeated},
-		"ignores it, adds two":       {"abcdefghijklmnopqrst", "ABabcdefghijklmnopqr", 2, ErrRepeated},
+		"ignores the number":         {"abcdefghijklmnopqrst", "Aabcdefghijklmnopqrs", 1, pages.ErrRepeated},
+		"ignores it, adds two":       {"abcdefghijklmnopqrst", "ABabcdefghijklmnopqr", 2, pages.ErrRepeated},
 		"five are added, four leave": {"abcdefgh", "defghijk", 1, nil},
 		"most of the page moves":     {"abcdefgh", "bcdefghi", 1, nil},
 	} {
-		p := NewProgress(1, true)
+		p := pages.NewProgress(1, true)
 		for i, ids := range []string{c.first, c.second} {
-			p.Begin(Head{Number: i + 1, Size: len(ids), Pages: 5, Items: 4*len(ids) + i*c.growth, Received: len(ids), Reported: true, Counted: true})
+			p.Begin(pages.Head{Number: i + 1, Size: len(ids), Pages: 5, Items: 4*len(ids) + i*c.growth, Received: len(ids), Reported: true, Counted: true})
 			for _, id := range ids {
 				p.IsNew(string(id))
 			}
@@ -131,18 +130,18 @@ func TestRepeatedPages(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		page   *Head
+		page   *pages.Head
 		leaves bool
 		ended  bool
 		err    bool
 	}{
 		"the first page":              {nil, false, false, false},
-		"beyond what was not counted": {&Head{Number: 1, Received: 10}, false, true, false},
-		"a page that was promised":    {&Head{Number: 1, Received: 10, Pages: 2, Reported: true}, false, false, true},
-		"... of a list items leave":   {&Head{Number: 1, Received: 10, Pages: 2, Reported: true}, true, true, true},
-		"beyond the last":             {&Head{Number: 1, Received: 10, Pages: 1, Reported: true}, false, true, false},
+		"beyond what was not counted": {&pages.Head{Number: 1, Received: 10}, false, true, false},
+		"a page that was promised":    {&pages.Head{Number: 1, Received: 10, Pages: 2, Reported: true}, false, false, true},
+		"... of a list items leave":   {&pages.Head{Number: 1, Received: 10, Pages: 2, Reported: true}, true, true, true},
+		"beyond the last":             {&pages.Head{Number: 1, Received: 10, Pages: 1, Reported: true}, false, true, false},
 	} {
-		p := NewProgress(1, c.leaves)
+		p := pages.NewProgress(1, c.leaves)
 		require.False(t, p.Started())
 		if c.page != nil {
 			p.Begin(*c.page)
@@ -172,9 +171,9 @@ func TestPrefetched(t *testing.T) {
 				total[3] = 41
 			}
 		}
-		return &page{Head: Head{Number: number, Pages: 4, Items: total[number], Received: 10, Reported: true, Counted: true}}, nil
+		return &page{Head: pages.Head{Number: number, Pages: 4, Items: total[number], Received: 10, Reported: true, Counted: true}}, nil
 	}
-	for one, err := range Prefetched(t.Context(), 1, 1, fetch, (*page).head) {
+	for one, err := range pages.Prefetched(t.Context(), 1, 1, fetch, (*page).head) {
 		require.NoError(t, err)
 		if numbers = append(numbers, one.Number); one.Number == 4 {
 			break
@@ -185,7 +184,7 @@ func TestPrefetched(t *testing.T) {
 	require.Equal(t, 2, again)
 
 	broken := errors.New("broken")
-	for one, err := range Prefetched(t.Context(), 1, 3, func(context.Context, int, <-chan struct{}) (*page, error) { return nil, broken }, (*page).head) {
+	for one, err := range pages.Prefetched(t.Context(), 1, 3, func(context.Context, int, <-chan struct{}) (*page, error) { return nil, broken }, (*page).head) {
 		require.Nil(t, one)
 		require.ErrorIs(t, err, broken)
 	}
@@ -218,7 +217,7 @@ func (c *counts) fetch(ctx context.Context, number int, _ <-chan struct{}) (*pag
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p := &page{Head: Head{Number: number, Pages: c.pages, Items: 100, Reported: true, Counted: true}}
+	p := &page{Head: pages.Head{Number: number, Pages: c.pages, Items: 100, Reported: true, Counted: true}}
 	if len(items) > 0 {
 		p.Items, p.Counted = items[0], items[0] >= 0
 	}
@@ -229,7 +228,7 @@ func (c *counts) fetch(ctx context.Context, number int, _ <-chan struct{}) (*pag
 func (c *counts) readAll(t *testing.T, start, ahead int, work time.Duration) (rounds time.Duration) {
 	t.Helper()
 	began, next := time.Now(), start
-	for one, err := range Prefetched(t.Context(), start, ahead, c.fetch, (*page).head) {
+	for one, err := range pages.Prefetched(t.Context(), start, ahead, c.fetch, (*page).head) {
 		require.NoError(t, err)
 		require.Equal(t, next, one.Number)
 		if next++; next > c.pages {
@@ -283,7 +282,7 @@ func TestOldPagesAreReadAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := counts{pages: tc.pages, items: tc.items, slow: tc.slow}
 			began := time.Now()
-			for one, err := range Prefetched(t.Context(), 1, 4, c.fetch, (*page).head) {
+			for one, err := range pages.Prefetched(t.Context(), 1, 4, c.fetch, (*page).head) {
 				require.NoError(t, err)
 				if one.Number == tc.pages {
 					break

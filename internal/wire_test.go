@@ -1,6 +1,6 @@
 //go:build !prepaid_nofastpath
 
-package wire
+package internal_test
 
 import (
 	"strings"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 type thing struct {
@@ -28,37 +30,37 @@ type thing struct {
 
 type owner struct{ Name string }
 
-func (o *owner) read(r *Reader) {
+func (o *owner) read(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		if string(name) == "name" {
-			Text(&o.Name, r)
+			wire.Text(&o.Name, r)
 		}
 	}
 }
 
-func (v *thing) read(r *Reader) {
+func (v *thing) read(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "id":
-			Text(&v.ID, r)
+			wire.Text(&v.ID, r)
 		case "note":
-			FirstText(&v.Note, r)
+			wire.FirstText(&v.Note, r)
 		case "count":
-			Integer(&v.Count, r)
+			wire.Integer(&v.Count, r)
 		case "small":
-			Integer(&v.Small, r)
+			wire.Integer(&v.Small, r)
 		case "at":
-			Time(&v.At, r)
+			wire.Time(&v.At, r)
 		case "raw":
-			Raw(&v.Raw, r)
+			wire.Raw(&v.Raw, r)
 		case "sure":
-			Optional(&v.Sure, r, Bool)
+			wire.Optional(&v.Sure, r, wire.Bool)
 		case "owner":
-			Struct(&v.Owner, r, (*owner).read)
+			wire.Struct(&v.Owner, r, (*owner).read)
 		case "names":
-			List(&v.Names, r, Text)
+			wire.List(&v.Names, r, wire.Text)
 		case "counts":
-			List(&v.Counts, r, Integer)
+			wire.List(&v.Counts, r, wire.Integer)
 		case "recorded":
 			r.Record(v, v.read)
 		case "code":
@@ -75,7 +77,7 @@ func (v *thing) Record(raw []byte, exact bool) { v.raw, v.exact = string(raw), e
 func readThing(t *testing.T, body string) thing {
 	t.Helper()
 	var v thing
-	require.True(t, Read([]byte(body), v.read), body)
+	require.True(t, wire.Read([]byte(body), v.read), body)
 	return v
 }
 
@@ -108,23 +110,23 @@ func TestFallback(t *testing.T) {
 		``, ` `, `null`, `[]`, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":01}`, `{"a":1.}`, `{"a":tru}`, `{"a":"` + "\n" + `"}`, `{"a":"\x"}`,
 		"{\"id\":\"\xff\"}", `{"\u0069d":"a"}`, `{"id":"`, `{"id":"\`, `{"a":[1 2]}`, `{"id":true}`, `{"id":1.}`, `{"id":12345678901234567890123}`, `{"count":"1"}`, `{"count":1.0}`,
 		`{"count":-}`, `{"count":007}`, `{"count":9999999999999999999}`, `{"at":5}`, `{"at":"x"}`, `{"at":"2026\u002d"}`, `{"sure":1}`, `{"owner":3}`, `{"names":{}}`, `{"names":[1`, `{"code":-}`,
-		`{"recorded":{},"recorded":{}}`, strings.Repeat(`{"a":`, maxDepth+2) + `1` + strings.Repeat(`}`, maxDepth+2),
+		`{"recorded":{},"recorded":{}}`, strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100),
 	} {
 		var v thing
-		require.False(t, Read([]byte(body), v.read), body)
+		require.False(t, wire.Read([]byte(body), v.read), body)
 	}
 }
 
 func TestItems(t *testing.T) {
 	t.Parallel()
-	list, ok := ReadItems([]byte(` [ {"id":"a"} , {"note":"b"}, {"id":"c"} ] `), (*thing).read)
+	list, ok := wire.ReadItems([]byte(` [ {"id":"a"} , {"note":"b"}, {"id":"c"} ] `), (*thing).read)
 	require.True(t, ok)
 	require.Equal(t, []thing{{ID: "a"}, {Note: "b"}, {ID: "c"}}, list)
-	list, ok = ReadItems([]byte(` [ ] `), (*thing).read)
+	list, ok = wire.ReadItems([]byte(` [ ] `), (*thing).read)
 	require.True(t, ok)
 	require.Equal(t, []thing{}, list)
 	for _, body := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
-		_, ok := ReadItems([]byte(body), (*thing).read)
+		_, ok := wire.ReadItems([]byte(body), (*thing).read)
 		require.False(t, ok, body)
 	}
 }
@@ -144,9 +146,61 @@ func TestRecord(t *testing.T) {
 func TestReaderAllocations(t *testing.T) {
 	body := []byte(`[` + strings.Repeat(`{"id":"an id","note":"a note","at":"2026-11-03T10:20:30Z","unknown":{"more":[1,2,"three"]}},`, 99) + `{"id":"last"}]`)
 	allocations := testing.AllocsPerRun(20, func() {
-		if _, ok := ReadItems(body, (*thing).read); !ok {
+		if _, ok := wire.ReadItems(body, (*thing).read); !ok {
 			t.Error("not read")
 		}
 	})
 	require.LessOrEqual(t, allocations, 110.0)
+}
+
+// readTime reads a member on the fast path; ok is false if text is not for it.
+func readTime(text string) (at time.Time, ok bool) {
+	body := append(append([]byte(`"`), text...), '"')
+	ok = wire.Read(body, func(r *wire.Reader) { wire.Time(&at, r) })
+	return at, ok
+}
+
+// FuzzPlainTime reads any text on the fast path: it is the time that ParseTime returns.
+func FuzzPlainTime(f *testing.F) {
+	for _, seed := range append(plainTimes, otherTimes...) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, plain := readTime(text)
+		if want, ok := wire.ParseTime(text); plain {
+			require.True(t, ok, text)
+			require.Equal(t, want, got, text)
+		}
+	})
+}
+
+var plainTimes = []string{"2026-11-03T10:20:30Z", "2028-02-29T23:59:59Z", "0001-01-01T00:00:00Z"}
+
+var otherTimes = []string{
+	"", "2026-11-03", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "0000-01-01T00:00:00Z",
+	"2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:0xZ", "2026-01-01T00:00:00z",
+}
+
+func TestPlainTime(t *testing.T) {
+	t.Parallel()
+	for _, text := range plainTimes {
+		got, ok := readTime(text)
+		require.True(t, ok, text)
+		require.Equal(t, text, got.Format(wire.TimeLayout))
+	}
+	for _, text := range otherTimes { // whichever of the two ways reads it
+		got, ok := readTime(text)
+		want, wanted := wire.ParseTime(text)
+		require.Equal(t, wanted, ok, text)
+		require.Equal(t, want, got, text)
+	}
+}
+
+func TestEveryDay(t *testing.T) {
+	t.Parallel()
+	for day := time.Date(1799, time.March, 1, 23, 59, 58, 0, time.UTC); day.Year() < 2210; day = day.AddDate(0, 0, 1) {
+		if got, ok := readTime(day.Format(wire.TimeLayout)); !ok || !got.Equal(day) {
+			t.Fatal(day, got)
+		}
+	}
 }

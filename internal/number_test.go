@@ -1,4 +1,4 @@
-package number
+package internal_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 func TestParseExponent(t *testing.T) {
@@ -28,61 +30,50 @@ func TestParseExponent(t *testing.T) {
 		{"1000e-21", "0.000000000000000001", nil},
 		{"0." + strings.Repeat("0", 99) + "1e100", "1", nil},
 		{"1" + strings.Repeat("0", 300) + "e-300", "1", nil},
-		{"1e-20", "", ErrRange},
-		{"1e19", "", ErrRange},
-		{"12e18", "", ErrRange},
-		{"1e99999999999999999999999999", "", ErrRange},
-		{"1e-99999999999999999999999999", "", ErrRange},
-		{"1e", "", ErrSyntax},
-		{"1e+", "", ErrSyntax},
-		{"1e-", "", ErrSyntax},
-		{"1e1.0", "", ErrSyntax},
-		{"1e1e1", "", ErrSyntax},
-		{"e1", "", ErrSyntax},
-		{"1.e1", "", ErrSyntax},
-		{"01e1", "", ErrSyntax},
-		{"99999999999999999999e1x", "", ErrSyntax}, // syntax comes before range
+		{"1e-20", "", number.ErrRange},
+		{"1e19", "", number.ErrRange},
+		{"12e18", "", number.ErrRange},
+		{"1e99999999999999999999999999", "", number.ErrRange},
+		{"1e-99999999999999999999999999", "", number.ErrRange},
+		{"1e", "", number.ErrSyntax},
+		{"1e+", "", number.ErrSyntax},
+		{"1e-", "", number.ErrSyntax},
+		{"1e1.0", "", number.ErrSyntax},
+		{"1e1e1", "", number.ErrSyntax},
+		{"e1", "", number.ErrSyntax},
+		{"1.e1", "", number.ErrSyntax},
+		{"01e1", "", number.ErrSyntax},
+		{"99999999999999999999e1x", "", number.ErrSyntax}, // syntax comes before range
 	} {
-		got, err := Parse(test.in, true)
+		got, err := number.Parse(test.in, true)
 		require.ErrorIs(t, err, test.err, test.in)
 		if test.err == nil {
 			require.Equal(t, test.want, got.String(), test.in)
 		}
-		fromBytes, bytesErr := Parse([]byte(test.in), true)
+		fromBytes, bytesErr := number.Parse([]byte(test.in), true)
 		require.Equal(t, got, fromBytes, test.in)
 		require.Equal(t, err, bytesErr, test.in)
 		if strings.ContainsAny(test.in, "eE") {
-			_, err = Parse(test.in, false)
-			require.ErrorIs(t, err, ErrSyntax, test.in)
+			_, err = number.Parse(test.in, false)
+			require.ErrorIs(t, err, number.ErrSyntax, test.in)
 		}
 	}
 }
 
-func TestNewDecimal(t *testing.T) {
+// All numbers of 19 digits are read, with up to 19 of them after the point.
+func TestParseLimits(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		value uint64
-		scale int
-		want  string
-	}{
-		{0, 0, "0"},
-		{math.MaxInt64, 0, "9223372036854775807"},
-		{math.MaxInt64 + 1, 0, "9223372036854775808"},
-		{math.MaxInt64 + 2, 2, "92233720368547758.09"},
-		{9_999_999_999_999_999_999, 19, "0.9999999999999999999"},
+	for _, text := range []string{
+		"0", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "92233720368547758.09", "9999999999999999999", "0.9999999999999999999",
 	} {
-		got, err := newDecimal(false, test.value, test.scale)
+		got, err := number.Parse(text, false)
 		require.NoError(t, err)
-		require.Equal(t, test.want, got.String())
+		require.Equal(t, text, got.String())
 	}
-	for _, scale := range []int{-1, 20} {
-		for _, value := range []uint64{1, math.MaxUint64} {
-			_, err := newDecimal(false, value, scale)
-			require.ErrorIs(t, err, ErrRange)
-		}
+	for _, text := range []string{"10000000000000000000", "18446744073709551615", "-18446744073709551616", "0.00000000000000000001", "1.0000000000000000001"} {
+		_, err := number.Parse(text, false)
+		require.ErrorIs(t, err, number.ErrRange, text)
 	}
-	_, err := newDecimal(false, math.MaxUint64, 0)
-	require.ErrorIs(t, err, ErrRange)
 }
 
 func TestInteger(t *testing.T) {
@@ -103,12 +94,12 @@ func TestInteger(t *testing.T) {
 		"12.5":                      "12.5",
 		"1e400":                     "1e400",
 	} {
-		got, ok := Integer([]byte(in))
+		got, ok := number.Integer([]byte(in))
 		require.True(t, ok, in)
 		require.Equal(t, want, string(got), in)
 	}
 	for _, in := range []string{"", "-", "1x", "012", "1e"} {
-		_, ok := Integer([]byte(in))
+		_, ok := number.Integer([]byte(in))
 		require.False(t, ok, in)
 	}
 }
@@ -119,12 +110,12 @@ func TestInt64(t *testing.T) {
 		"0": 0, "12": 12, "12.0": 12, "1.2e1": 12, "-3": -3, "0.00000000000000000012e20": 12, "0e99": 0,
 		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64,
 	} {
-		got, ok := Int64([]byte(in))
+		got, ok := number.Int64([]byte(in))
 		require.True(t, ok, in)
 		require.Equal(t, want, got, in)
 	}
 	for _, in := range []string{"", "x", "012", "+1", "1.5", "1e", "9223372036854775808", "-9223372036854775809", "1e19", "1e400"} {
-		_, ok := Int64([]byte(in))
+		_, ok := number.Int64([]byte(in))
 		require.False(t, ok, in)
 	}
 }
@@ -132,7 +123,7 @@ func TestInt64(t *testing.T) {
 func TestPlainIntegersAllocateNothing(t *testing.T) {
 	text := []byte("9000001")
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		if _, ok := Integer(text); !ok {
+		if _, ok := number.Integer(text); !ok {
 			t.Error("not a number")
 		}
 	}))
@@ -144,7 +135,7 @@ func FuzzInt64(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		value, ok := Int64([]byte(text))
+		value, ok := number.Int64([]byte(text))
 		var number json.Number
 		valid := json.Unmarshal([]byte(text), &number) == nil && string(number) == text && text != ""
 		if ok {
@@ -158,4 +149,40 @@ func FuzzInt64(f *testing.F) {
 			require.Equal(t, plain, value)
 		}
 	})
+}
+
+func TestScalar(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in   string
+		kind number.Kind
+		text string
+	}{
+		{`null`, number.Null, ""},
+		{`0`, number.Number, "0"},
+		{`-1.5e3`, number.Number, "-1.5e3"},
+		{`""`, number.String, ""},
+		{`"a"`, number.String, "a"},
+		{`"\u0031\/2"`, number.String, "1/2"},
+		{`"é"`, number.String, "é"},
+		{`"\ud800"`, number.String, "\ufffd"},
+		{"\"a\xff\"", number.String, "a\ufffd"},
+		{``, number.Other, ""},
+		{`"`, number.Other, ""},
+		{`"a`, number.Other, ""},
+		{`"a"b"`, number.Other, ""},
+		{`"\"`, number.Other, ""},
+		{`"\x"`, number.Other, ""},
+		{`true`, number.Other, ""},
+		{`nul`, number.Other, ""},
+		{`{}`, number.Other, ""},
+		{`[1]`, number.Other, ""},
+		{` 1`, number.Other, ""},
+		{`+1`, number.Other, ""},
+		{`.5`, number.Other, ""},
+	} {
+		kind, text := number.Scalar([]byte(test.in))
+		require.Equal(t, test.kind, kind, test.in)
+		require.Equal(t, test.text, string(text), test.in)
+	}
 }
