@@ -68,6 +68,5 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(report.OK(), report.Paid, "paid,", report.Kills, "kill")
-	// Output: true 8 paid, 1 kill
+	fmt.Println(report.OK(), report.Paid, "paid,", report.Kills, "kill") // true 8 paid, 1 kill
 }

@@ -1,17 +1,9 @@
-package hostile_test
+package hostile
 
 import (
 	"testing"
 
-	"github.com/cardprograms/prepaid/hostile"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	hostile.Worker("leased", leased)
-	hostile.Worker("journal", journaled)
-	hostile.Worker("sloppy", sloppy)
-	hostile.Worker("wired", wired)
-	hostile.Worker("payer", payAll) // does not return in a process that a run has started
-	harness.Main(m, 4)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -70,7 +70,7 @@ func eventually(t *testing.T, w *wire, is func() bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return is()
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func nothing(*testLine) {}
@@ -85,7 +85,7 @@ func TestRequestThatIsResetDuringACutNeverArrives(t *testing.T) {
 	require.NoError(t, connection.Close())
 	eventually(t, w, w.isReset)
 	close(l.over)
-	require.Eventually(t, func() bool { return l.process.run.open.Load() == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return l.process.run.open.Load() == 0 }, time.Minute, time.Millisecond)
 	require.Empty(t, l.paths)
 }
 

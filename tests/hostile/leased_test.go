@@ -141,6 +141,7 @@ type payer struct {
 	table  string
 	call   time.Duration // limit of one call
 	lease  time.Duration
+	turn   sync.Mutex // to claim a row: if there is none, one goroutine asks for all
 }
 
 // leased claims rows for the time of a lease and pays them.
@@ -184,17 +185,25 @@ func leased(ctx context.Context, job hostile.Job) error {
 	return p.summarize(ctx)
 }
 
+// claim claims a row. It returns false if no row is left.
+func (p *payer) claim(ctx context.Context) (row record, claimed time.Time, more bool, err error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	for {
+		claimed = time.Now()
+		status, err := p.ask(ctx, "claim", map[string]time.Duration{"Call": p.call, "Lease": p.lease}, &row)
+		if err != nil || status != http.StatusAccepted {
+			return row, claimed, status == http.StatusOK, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // next claims a row and pays it; false if no row is left, or its outcome cannot be written.
 func (p *payer) next(ctx context.Context) (bool, error) {
-	claimed := time.Now()
-	var row record
-	status, err := p.ask(ctx, "claim", map[string]time.Duration{"Call": p.call, "Lease": p.lease}, &row)
-	switch {
-	case err != nil || status == http.StatusGone:
+	row, claimed, more, err := p.claim(ctx)
+	if err != nil || !more {
 		return false, err
-	case status == http.StatusAccepted:
-		time.Sleep(5 * time.Millisecond)
-		return true, nil
 	}
 	call, cancel := context.WithDeadline(ctx, claimed.Add(p.call))
 	defer cancel()

@@ -1,18 +1,19 @@
-package main
+package hostile_test
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/hostile"
@@ -20,29 +21,34 @@ import (
 	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
-// TestMain is also the worker: a command that pays by journal.
-func TestMain(m *testing.M) {
+// Exit statuses of the command.
+const (
+	exitSafe       = 0
+	exitWrong      = 1
+	exitUsage      = 2
+	exitUnfinished = 3
+)
+
+// playRole ends a process that the command has started: with the role of a worker, or of the command of -prepare and -enqueue.
+func playRole() {
 	switch os.Getenv("WORKER_IS") {
 	case "payer":
-		if err := payer(); err != nil {
+		if err := payWithJournal(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
-	case "harness":
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	case "step": // the command of -prepare and -enqueue
+	case "step":
 		job, err := hostile.ReadJob()
-		if err != nil || job.Worker != 0 || os.Getenv("STEP_FAILS") != "" {
+		if err != nil || job.Worker != 0 {
 			os.Exit(1)
 		}
 		_ = os.WriteFile(filepath.Join(job.Dir, "ordered"), nil, 0o600)
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
 }
 
-func payer() error {
+func payWithJournal() error {
 	job, err := hostile.ReadJob()
 	if err != nil {
 		return err
@@ -84,12 +90,39 @@ func payer() error {
 	return errors.Join(problems...)
 }
 
-// try runs the command with this program as the worker.
+// directory is where the command is built.
+func directory() string {
+	return filepath.Join(os.TempDir(), fmt.Sprint("prepaid-hostile-tests-", os.Getpid()))
+}
+
+var build = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(directory(), "prepaid-hostile.exe")
+	printed, err := exec.Command("go", "-C", filepath.Join("..", ".."), "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/prepaid-hostile").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, printed)
+	}
+	return program, nil
+})
+
+// command returns the command, for a run with arguments.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	program, err := build()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	return cmd
+}
+
+// try runs the command to its end.
 func try(t *testing.T, args ...string) (status int, out, errOut string) {
 	t.Helper()
+	cmd := command(t, args...)
 	var stdout, stderr bytes.Buffer
-	status = run(t.Context(), args, &stdout, &stderr)
-	return status, stdout.String(), stderr.String()
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run()
+	require.NotNil(t, cmd.ProcessState, "the command cannot be started")
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
 // worker is a command line that runs this program.
@@ -119,17 +152,32 @@ func TestMoneyWrong(t *testing.T) {
 	require.Empty(t, errOut)
 }
 
+// A run ends early at its time limit or by an interrupt. The command line to repeat it has the seed only once, and no database password.
 func TestNotFinished(t *testing.T) {
 	t.Parallel()
-	status, out, _ := try(t, "-timeout", "300ms", "--", "sleep", "60")
+	status, out, _ := try(t, "-seed=9", "-database", "postgres://me:secret@db.invalid/x", "-copies=3", "-timeout", "300ms", "--", "sh", "-c", "sleep 60 # it's -seed 4", "")
 	require.Equal(t, exitUnfinished, status)
 	require.Contains(t, out, "not finished: the run has taken 300ms, and no worker has requested a token\n")
+	require.Contains(t, out, `-seed 9 -copies=3 -database=postgres://me:xxxxx@db.invalid/x -timeout=300ms -- sh -c 'sleep 60 # it'\''s -seed 4' ''`+"\n")
 
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	var text bytes.Buffer
-	require.Equal(t, exitUnfinished, run(ctx, []string{"sleep", "60"}, &text, &text))
-	require.Contains(t, text.String(), "not finished: context canceled, and no worker has requested a token\n")
+	cmd := command(t, "sh", "-c", "echo begun; exec sleep 600")
+	var text, begun bytes.Buffer
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	cmd.Stdout = &text
+	require.NoError(t, cmd.Start())
+	for buffer := make([]byte, 100); !strings.Contains(begun.String(), "begun"); {
+		n, err := stderr.Read(buffer)
+		require.NoError(t, err)
+		begun.Write(buffer[:n])
+	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	_, err = io.Copy(io.Discard, stderr)
+	require.NoError(t, err)
+	require.Error(t, cmd.Wait())
+	require.Equal(t, exitUnfinished, cmd.ProcessState.ExitCode())
+	require.Contains(t, text.String(), "not finished: ")
+	require.Contains(t, text.String(), ", and no worker has requested a token\n")
 }
 
 func TestWrongUse(t *testing.T) {
@@ -153,21 +201,15 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// The command line for a repeat has the seed only once, and no database password.
-func TestAgain(t *testing.T) {
-	t.Parallel()
-	set, _, err := parse([]string{"-seed=1", "-database", "postgres://me:secret@db/x", "-copies=3", "--", "sh", "-c", "it's -seed 4", ""}, new(bytes.Buffer))
-	require.NoError(t, err)
-	require.Equal(t, `-seed 9 -copies=3 -database=postgres://me:xxxxx@db/x -- sh -c 'it'\''s -seed 4' ''`, again(set, 9))
-}
-
-// full is an output that cannot be written.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
-
 func TestVerdictThatNobodyReads(t *testing.T) {
 	t.Parallel()
-	args := append([]string{"-payments", "3", "-copies", "1", "-faults", "-1", "-kills", "-1", "-freezes", "-1", "--"}, worker()...)
-	require.Equal(t, exitUnfinished, run(t.Context(), args, full{}, new(strings.Builder)))
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("the system has no output that is always full: ", err)
+	}
+	defer full.Close()
+	cmd := command(t, append([]string{"-payments", "3", "-copies", "1", "-faults", "-1", "-kills", "-1", "-freezes", "-1", "--"}, worker()...)...)
+	cmd.Stdout = full
+	require.Error(t, cmd.Run())
+	require.Equal(t, exitUnfinished, cmd.ProcessState.ExitCode())
 }

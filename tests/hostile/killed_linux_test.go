@@ -1,8 +1,7 @@
-package main
+package hostile_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,20 +14,19 @@ import (
 func TestKilledHarnessLeavesNoWorker(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")
-	harness := exec.Command(os.Args[0], "-copies", "1", "--", "sh", "-c", "echo $$ >"+file+".new; mv "+file+".new "+file+"; exec sleep 600") //nolint:gosec // this very program
-	harness.Env = append(os.Environ(), "WORKER_IS=harness", "TMPDIR="+t.TempDir())
+	harness := command(t, "-copies", "1", "--", "sh", "-c", "echo $$ >"+file+".new; mv "+file+".new "+file+"; exec sleep 600")
 	require.NoError(t, harness.Start())
 	var pid string
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(file)
 		pid = strings.TrimSpace(string(text))
 		return err == nil
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.DirExists(t, "/proc/"+pid)
 	require.NoError(t, harness.Process.Kill())
 	require.Error(t, harness.Wait())
 	require.Eventually(t, func() bool {
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		return err != nil || strings.Contains(string(status), "State:\tZ")
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
