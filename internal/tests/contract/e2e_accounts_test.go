@@ -95,20 +95,6 @@ func TestE2EGetAccount(t *testing.T) {
 	})
 }
 
-// A late repeat of "active" could lift a newer block, so it is not sent again.
-func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
-	t.Parallel()
-	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
-		id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
-		s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})))
-		require.Equal(t, "inactive", s.Status(id))
-		s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
-		require.Equal(t, "lost_or_stolen", s.Status(id))
-	})
-}
-
 // If something else changes, a day of birth with a time, such as midnight in Sydney, and values that the reference's limits
 // no longer allow are put back as the service holds them.
 func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {

@@ -140,14 +140,3 @@ func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.
 	require.Len(s.t, messages, n)
 	return hook, messages
 }
-
-// The 401 for a scope without access looks like that for a bad token: it causes only one renewal.
-func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
-	t.Parallel()
-	onHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{}}, func(t *testing.T, s *hookStage) {
-		_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
-		refused(t, err, 401, string(prepaid.CodeUnauthorized))
-		require.Equal(t, []int{401, 401}, s.statuses("POST /hooks"))
-		require.Len(t, s.statuses(tokenOperation), 2)
-	})
-}

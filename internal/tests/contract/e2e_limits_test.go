@@ -66,3 +66,18 @@ func TestE2ECallerGivesUp(t *testing.T) {
 		require.Equal(t, notProcessed, prepaid.OutcomeOf(read))
 	})
 }
+
+// The client of an emulator on a port remembers no failure: a fault that a test arms for the token counts for the next call only.
+func TestE2EFailedTokenIsNotHeld(t *testing.T) {
+	t.Parallel()
+	for _, response := range []prepaidtest.Fault{prepaidtest.Respond(401, "invalid_client"), prepaidtest.Respond(400, "invalid_request")} {
+		server := prepaidtest.NewServer(t, prepaidtest.Options{})
+		client := server.Client()
+		for range 3 {
+			server.Inject("POST /token", response)
+			require.ErrorAs(t, done(client.Token(t.Context())), new(*prepaid.TokenError))
+			require.Zero(t, server.FaultsLeft(), "the token was requested")
+		}
+		require.NoError(t, done(client.Token(t.Context())))
+	}
+}

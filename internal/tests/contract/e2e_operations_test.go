@@ -2,8 +2,6 @@ package contract
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,7 +71,6 @@ type wireFault struct {
 const (
 	unknown      = prepaid.OutcomeUnknown
 	applied      = prepaid.OutcomeApplied
-	rejected     = prepaid.OutcomeRejected
 	notProcessed = prepaid.OutcomeNotProcessed
 )
 
@@ -136,33 +133,6 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A lasting 500 of every row arrives with its code, and after a read nothing has happened.
-func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
-	t.Parallel()
-	onHookStage(t, prepaidtest.Options{}, func(t *testing.T, s *hookStage) {
-		for _, e := range exercises() {
-			call := e.prepare(s)
-			s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Respond(500, "")}, 4)...)
-			err := call(t.Context())
-			require.ErrorIs(t, err, prepaid.ErrServer, e.operation)
-			require.ErrorIs(t, err, prepaid.CodeServerError, e.operation)
-			want, used := unknown, 1
-			switch e.effect() {
-			case "read", "token":
-				want, used = notProcessed, 4
-			case "read, final":
-				want = notProcessed
-			case "repeated":
-				used = 4
-			}
-			require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)
-			require.Equal(t, 4-used, s.FaultsLeft(), e.operation)
-			require.Equal(t, e.effect() == "read, final", errors.Is(err, prepaid.ErrReportFailed), e.operation)
-			s.ClearFaults()
-		}
-	})
 }
 
 // A call that ends before it is sent has no effect.
