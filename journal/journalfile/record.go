@@ -107,11 +107,11 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *journal.Entry)) (g
 		return 0, 0, err
 	}
 	good = int64(len(header))
-	number := 2
-	var queue []*block // in the order of the file
-	for spare := new(block); ; {
+	number, length := 2, 4<<10 // a small file needs no large block
+	var queue []*block         // in the order of the file
+	for spare := new(block); ; length = 64 << 10 {
 		next := spare
-		left, err := next.read(r)
+		left, err := next.read(r, length)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
 			return 0, 0, err
@@ -146,9 +146,10 @@ type block struct {
 	decoded chan []journal.Entry // the entries before the first damaged line
 }
 
-// read reads lines and begins to decode them. At the end of the file it returns an incomplete last line.
-func (b *block) read(r *bufio.Reader) (left []byte, err error) {
-	text := slices.Grow(b.text[:0], 66<<10)[:64<<10]
+// read reads lines of about the given length together, and begins to decode them. At the end of the file it returns an incomplete last
+// line.
+func (b *block) read(r *bufio.Reader, length int) (left []byte, err error) {
+	text := slices.Grow(b.text[:0], length+2<<10)[:length]
 	n, err := io.ReadFull(r, text)
 	text = text[:n]
 	for full := err == nil; full; full = errors.Is(err, bufio.ErrBufferFull) {
