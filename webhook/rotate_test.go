@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -27,13 +28,15 @@ type site struct {
 	t       *testing.T
 	account prepaid.AccountID
 	seen    recorder
+	under   chan struct{} // has one for each message under way, up to five
+	handled chan struct{}
 	url     string
 	now     atomic.Pointer[Handler]
 }
 
 func newSite(t *testing.T, options prepaidtest.Options) *site {
 	t.Helper()
-	s := &site{t: t}
+	s := &site{t: t, under: make(chan struct{}, 5), handled: make(chan struct{}, 1)}
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.now.Load().ServeHTTP(w, r)
 	}))
@@ -41,7 +44,7 @@ func newSite(t *testing.T, options prepaidtest.Options) *site {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 	s.url = receiver.URL
-	options.WebhookRoots = roots
+	options.WebhookRoots, options.DeliveryTimeout = roots, time.Minute
 	s.Server = prepaidtest.NewServer(t, options)
 	s.account = s.AddAccount(prepaidtest.SeedAccount{})
 	return s
@@ -55,8 +58,20 @@ func (s *site) start(keys StaticKeys) *Keys {
 	form := verifier()
 	form.Keys = ring
 	form.KeyID = func(header http.Header) string { return header.Get("X-Hmac-Key-Id") }
-	s.now.Store(newHandler(s.t, Config{Verifier: form, OnTransaction: s.seen.take, OnFailure: s.seen.fail}))
+	s.now.Store(newHandler(s.t, Config{Verifier: form, OnTransaction: s.take, OnFailure: s.seen.fail}))
 	return ring
+}
+
+func (s *site) take(ctx context.Context, m *prepaid.Message) error {
+	select {
+	case <-s.under:
+	default:
+	}
+	select {
+	case s.handled <- struct{}{}:
+	default:
+	}
+	return s.seen.take(ctx, m)
 }
 
 func (s *site) want(keyID, secret string) prepaid.CreateHookParams {
@@ -64,6 +79,16 @@ func (s *site) want(keyID, secret string) prepaid.CreateHookParams {
 	want.URI, want.Scope = s.url, []prepaid.CompanyID{prepaidtest.DefaultCompany}
 	want.HMACKeyID, want.HMACKeySecret = keyID, prepaid.NewSecret(secret)
 	return want
+}
+
+// client returns a client whose requests may take long on a slow machine.
+func (s *site) client(config prepaid.Config) *prepaid.Client {
+	s.t.Helper()
+	config.AttemptTimeout = time.Minute
+	client, err := prepaid.NewClient(config)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { require.NoError(s.t, client.Close()) })
+	return client
 }
 
 func keysOf(pairs ...string) StaticKeys {
@@ -90,7 +115,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, prepaidtest.Options{})
 	ring := s.start(keysOf("k1", keyHex))
-	client := s.Client()
+	client := s.client(s.Config())
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, 0))
 	require.NoError(t, err)
 
@@ -98,20 +123,28 @@ func TestRotationLosesNothing(t *testing.T) {
 	sent := make(chan int)
 	go func() {
 		n := 0
-		for ; ctx.Err() == nil && n < 20_000; n++ {
+		for ; ctx.Err() == nil; n++ {
+			select {
+			case s.under <- struct{}{}:
+			case <-ctx.Done():
+			}
 			s.Adjust(s.account, "1.00")
-			time.Sleep(time.Millisecond)
 		}
 		sent <- n
 	}()
+	flow := func() {
+		for range 50 {
+			<-s.handled
+		}
+	}
 	for _, key := range [][2]string{{"k2", otherKey}, {"k3", thirdKey}} {
-		time.Sleep(50 * time.Millisecond)
+		flow()
 		again, err := Ensure(t.Context(), client.Hooks, s.want(key[0], key[1]), RotateIn(ring, 0))
 		require.NoError(t, err)
 		require.Equal(t, id, again)
 		require.Equal(t, key[0], s.Hooks()[0].KeyID)
 	}
-	time.Sleep(50 * time.Millisecond)
+	flow()
 	stop()
 	s.complete(<-sent)
 	require.Equal(t, []string{"k1", "k2", "k3"}, ids(ring), "for an hour")
@@ -152,7 +185,7 @@ func TestRotationSurvivesACrash(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, prepaidtest.Options{})
 			ring := s.start(keysOf("k1", keyHex))
-			client := s.Client()
+			client := s.client(s.Config())
 			_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Hour))
 			require.NoError(t, err)
 
@@ -162,11 +195,9 @@ func TestRotationSurvivesACrash(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			config := s.Config()
 			config.Transport = &killer{RoundTripper: transport, sent: c.sent, kill: kill}
-			dying, err := prepaid.NewClient(config)
-			require.NoError(t, err)
+			dying := s.client(config)
 			_, err = Ensure(ctx, dying.Hooks, s.want("k2", otherKey), RotateIn(ring, time.Hour))
 			require.Error(t, err)
-			require.NoError(t, dying.Close())
 			require.Equal(t, c.key, s.Hooks()[0].KeyID)
 			require.Equal(t, []string{"k1", "k2"}, ids(ring))
 			s.Adjust(s.account, "1.00") // to the process that did not learn the outcome
@@ -189,7 +220,7 @@ func TestRotationRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, prepaidtest.Options{})
 	ring := s.start(keysOf("k1", keyHex))
-	client := s.Client()
+	client := s.client(s.Config())
 	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Nanosecond))
 	require.NoError(t, err)
 	s.Inject("PATCH /hooks/{id}", prepaidtest.Respond(http.StatusBadRequest, "no_response"))
@@ -200,7 +231,9 @@ func TestRotationRefused(t *testing.T) {
 
 	_, err = Ensure(t.Context(), client.Hooks, s.want("k2", otherKey), RotateIn(ring, time.Nanosecond))
 	require.NoError(t, err)
-	time.Sleep(time.Millisecond)
+	for len(ids(ring)) > 1 { // until a nanosecond has passed
+		runtime.Gosched()
+	}
 	require.Equal(t, []string{"k2"}, ids(ring))
 }
 

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,11 +25,9 @@ type wire struct {
 	reader *bufio.Reader
 }
 
-func listen(t *testing.T, config Config, serverReadTimeout time.Duration) *httptest.Server {
+func listen(t *testing.T, config Config) *httptest.Server {
 	t.Helper()
-	server := httptest.NewUnstartedServer(newHandler(t, config))
-	server.Config.ReadTimeout = serverReadTimeout
-	server.Start()
+	server := httptest.NewServer(newHandler(t, config))
 	t.Cleanup(server.Close)
 	return server
 }
@@ -37,9 +37,58 @@ func dial(t *testing.T, server *httptest.Server) *wire {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
+	return newWire(t, conn)
+}
+
+func newWire(t *testing.T, conn net.Conn) *wire {
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
 	return &wire{conn, t, bufio.NewReader(conn)}
+}
+
+// pipes is a listener on pipes, for a server in a bubble.
+type pipes struct {
+	connections chan net.Conn
+	over        context.Context //nolint:containedctx // it closes the listener
+	close       context.CancelFunc
+}
+
+// serveOnPipes serves with s until the end of the test.
+func serveOnPipes(t *testing.T, s *http.Server, serve func(*http.Server, net.Listener) error) *pipes {
+	t.Helper()
+	p := &pipes{connections: make(chan net.Conn)}
+	p.over, p.close = context.WithCancel(t.Context())
+	go func() { _ = serve(s, p) }()
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.connections:
+		return conn, nil
+	case <-p.over.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.close()
+	return nil
+}
+
+func (*pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	p.connections <- far
+	return near, nil
+}
+
+func (p *pipes) wire(t *testing.T) *wire {
+	t.Helper()
+	conn, err := p.dial(t.Context(), "", "")
+	require.NoError(t, err)
+	return newWire(t, conn)
 }
 
 func (w *wire) send(lines ...string) {
@@ -73,24 +122,27 @@ func head(length int) string {
 func TestWireSlowBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ own, servers time.Duration }{
-		"own limit":                {100 * time.Millisecond, 0},
-		"own below the server's":   {100 * time.Millisecond, time.Hour},
-		"the server's below it":    {time.Hour, 100 * time.Millisecond},
-		"the server's is the same": {100 * time.Millisecond, 100 * time.Millisecond},
+		"own limit":                {10 * time.Second, 0},
+		"own below the server's":   {10 * time.Second, time.Hour},
+		"the server's below it":    {time.Hour, 10 * time.Second},
+		"the server's is the same": {10 * time.Second, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var seen recorder
-			config := open(seen.take)
-			config.Timeout, config.OnFailure = c.own, seen.fail
-			w := dial(t, listen(t, config, c.servers))
-			began := time.Now()
-			w.send(head(1000) + `{"type":`)
-			require.Equal(t, 400, w.status())
-			require.Less(t, time.Since(began), 5*time.Second)
-			w.closed()
-			require.Zero(t, seen.count())
-			require.Equal(t, failure{400, errBodyRead}, seen.failed()[0])
+			synctest.Test(t, func(t *testing.T) {
+				var seen recorder
+				config := open(seen.take)
+				config.Timeout, config.OnFailure = c.own, seen.fail
+				server := &http.Server{Handler: newHandler(t, config), ReadTimeout: c.servers, ReadHeaderTimeout: time.Hour}
+				w := serveOnPipes(t, server, (*http.Server).Serve).wire(t)
+				began := time.Now()
+				w.send(head(1000) + `{"type":`)
+				require.Equal(t, 400, w.status())
+				require.Equal(t, 10*time.Second, time.Since(began))
+				w.closed()
+				require.Zero(t, seen.count())
+				require.Equal(t, failure{400, errBodyRead}, seen.failed()[0])
+			})
 		})
 	}
 }
@@ -98,28 +150,30 @@ func TestWireSlowBody(t *testing.T) {
 // The limit on reading ends with the body: the request's context outlives it, and so does the connection.
 func TestWireLimitIsLifted(t *testing.T) {
 	t.Parallel()
-	config := open(ignore)
-	config.Verifier = verifierFunc(func(ctx context.Context, _ http.Header, _ []byte) error {
-		<-ctx.Done()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its own deadline, after that on reading
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		config := open(ignore)
+		config.Verifier = verifierFunc(func(ctx context.Context, _ http.Header, _ []byte) error {
+			<-ctx.Done()
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its own deadline, after that on reading
+				return nil
+			}
+			return ctx.Err()
+		})
+		config.Timeout = 12 * time.Second
+		w := serveOnPipes(t, &http.Server{Handler: newHandler(t, config), ReadHeaderTimeout: time.Hour}, (*http.Server).Serve).wire(t)
+		for range 2 {
+			w.send(head(len(transaction)) + transaction[:5])
+			time.Sleep(time.Second)
+			w.send(transaction[5:])
+			require.Equal(t, 200, w.status())
 		}
-		return ctx.Err()
 	})
-	config.Timeout = 1200 * time.Millisecond
-	w := dial(t, listen(t, config, 0))
-	for range 2 {
-		w.send(head(len(transaction)) + transaction[:5])
-		time.Sleep(100 * time.Millisecond)
-		w.send(transaction[5:])
-		require.Equal(t, 200, w.status())
-	}
 }
 
 func TestWireBrokenBody(t *testing.T) {
 	t.Parallel()
 	var seen recorder
-	server := listen(t, open(seen.take), 0)
+	server := listen(t, open(seen.take))
 	w := dial(t, server)
 	w.send("POST / HTTP/1.1", "Host: x", "Transfer-Encoding: chunked", "", "zz", transaction, "")
 	require.Equal(t, 400, w.status())
@@ -135,19 +189,27 @@ func TestWireBrokenBody(t *testing.T) {
 
 func TestHTTP2SlowBody(t *testing.T) {
 	t.Parallel()
-	config := open(ignore)
-	config.Timeout = 100 * time.Millisecond
-	server := httptest.NewUnstartedServer(newHandler(t, config))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	reader, writer := io.Pipe()
-	defer func() { _ = writer.Close() }()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, reader)
-	require.NoError(t, err)
-	response, err := server.Client().Do(r)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, 2, response.ProtoMajor)
-	require.Equal(t, 400, response.StatusCode)
+	secure := httptest.NewUnstartedServer(nil) // for its certificate
+	secure.StartTLS()
+	certificates, roots := secure.TLS.Certificates, secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	secure.Close()
+	synctest.Test(t, func(t *testing.T) {
+		config := open(ignore)
+		config.Timeout = 10 * time.Second
+		server := &http.Server{Handler: newHandler(t, config), ReadHeaderTimeout: time.Hour, TLSConfig: &tls.Config{Certificates: certificates}}
+		p := serveOnPipes(t, server, func(s *http.Server, l net.Listener) error { return s.ServeTLS(l, "", "") })
+		transport := &http.Transport{DialContext: p.dial, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "example.com"}, ForceAttemptHTTP2: true}
+		defer transport.CloseIdleConnections()
+		reader, writer := io.Pipe()
+		defer func() { _ = writer.Close() }()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://example.com", reader)
+		require.NoError(t, err)
+		began := time.Now()
+		response, err := transport.RoundTrip(r)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, 2, response.ProtoMajor)
+		require.Equal(t, 400, response.StatusCode)
+		require.Equal(t, 10*time.Second, time.Since(began))
+	})
 }
