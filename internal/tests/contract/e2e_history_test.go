@@ -11,6 +11,29 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// Items that exist at the beginning are read once, and the iteration ends, though its reader adds an item for each.
+func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
+	t.Parallel()
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		id := s.seed("0")
+		for range 6 {
+			s.Adjust(id, "1.00")
+		}
+		first := s.Transactions(id)
+		seen := map[prepaid.TransactionID]bool{}
+		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2}}
+		for item, err := range s.client.Accounts.Transactions(t.Context(), id, params) {
+			require.NoError(t, err)
+			require.False(t, seen[item.ID])
+			seen[item.ID] = true
+			s.Adjust(id, "1.00")
+		}
+		for _, item := range first {
+			require.True(t, seen[item.ID])
+		}
+	})
+}
+
 // A page that does not exist is bad input: ErrNotFound is only for accounts.
 func TestE2ETransactionsPageBeyondTheLast(t *testing.T) {
 	t.Parallel()

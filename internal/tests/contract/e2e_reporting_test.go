@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -68,6 +69,45 @@ func TestE2EReportOfTheLedger(t *testing.T) {
 			})
 		})
 	}
+}
+
+// If the deadline is before the next poll, the wait ends at once with the error "not ready".
+func TestE2EReportRunDeadline(t *testing.T) {
+	t.Parallel()
+	onStage(t, prepaidtest.Options{ReportDelay: time.Hour}, func(t *testing.T, s *stage) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		params := prepaid.RunReportParams{Wait: prepaid.WaitOptions{Interval: 2 * time.Minute}}
+		began := time.Now()
+		_, err := s.client.Reporting.Run(ctx, prepaidtest.DailySettlement, params)
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		require.Equal(t, applied, prepaid.OutcomeOf(err), "the run goes on")
+		require.Equal(t, began, time.Now())
+	})
+}
+
+// A run that failed must be requested again: its 500 is final, and the next run is another one.
+func TestE2EReportFailed(t *testing.T) {
+	t.Parallel()
+	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+		attempts := 0
+		s.AddReport("fragile", func(w io.Writer, _ bool) (int, error) {
+			if attempts++; attempts == 1 {
+				return 0, errors.New("no disk")
+			}
+			_, err := io.WriteString(w, "1\n")
+			return 1, err
+		})
+		_, err := s.client.Reporting.Run(t.Context(), "fragile", prepaid.RunReportParams{Wait: soon})
+		require.ErrorIs(t, err, prepaid.ErrReportFailed)
+		failed(t, err, notProcessed, 500, "server_error")
+		require.Len(t, s.statuses(resultOperation), 1)
+		reader, err := s.client.Reporting.Run(t.Context(), "fragile", prepaid.RunReportParams{Wait: soon})
+		require.NoError(t, err)
+		report, err := reader.Report()
+		require.NoError(t, err)
+		require.Equal(t, "1\n", report.Data)
+	})
 }
 
 // A truncated download is no report, in each way of reading.
