@@ -137,7 +137,7 @@ func TestClockIsSetBack(t *testing.T) {
 		*(*uint64)(unsafe.Pointer(&t)) += uint64(time.Hour/time.Second) << 30 //nolint:gosec // seconds of the wall clock
 		return t
 	}
-	now, s := time.Now(), &service{Tracker: New(wait)}
+	now, s := time.Now(), New(wait)
 	require.True(t, back(now).Equal(now), "the monotonic reading is the same")
 	require.Greater(t, back(now).Round(0).Sub(now.Round(0)), time.Minute)
 	responded := back(now.Add(-3 * wait))

@@ -244,13 +244,15 @@ func TestServiceThatRepeatsTheSameTokenDoesNotStorm(t *testing.T) {
 
 func TestIdleManagerHasNoGoroutine(t *testing.T) { // serial: it counts goroutines
 	before := goleak.IgnoreCurrent()
-	e := &endpoint{life: time.Hour, fail: func(n int64) error {
-		if n == 2 {
-			return errors.New("down")
+	first := new(oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)})
+	m := NewManager(func(context.Context) (*oauth2.Token, error) { // never closed
+		if first == nil {
+			return nil, errors.New("down")
 		}
-		return nil
-	}}
-	m := NewManager(e.fetch, Options{}) // never closed
+		token := first
+		first = nil
+		return token, nil
+	}, Options{})
 	token := await(t, m, nil)
 	_, err := m.Token(t.Context(), token)
 	require.Error(t, err)
@@ -270,8 +272,9 @@ func TestTokenManagerPrintsNoToken(t *testing.T) {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) { // serial: it counts allocations
-	e := &endpoint{life: time.Hour}
-	m := NewManager(e.fetch, Options{})
+	m := NewManager(func(context.Context) (*oauth2.Token, error) {
+		return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
+	}, Options{})
 	defer m.Close()
 	ctx := t.Context()
 	old, err := m.Token(ctx, nil)

@@ -150,8 +150,7 @@ func (r *reader) read(file *ast.File) {
 	for _, declaration := range file.Decls {
 		function, ok := declaration.(*ast.FuncDecl)
 		if !ok {
-			r.function = ""
-			r.walk(declaration)
+			r.readDeclaration(declaration)
 			continue
 		}
 		object, ok := r.TypesInfo.Defs[function.Name].(*types.Func)
@@ -170,6 +169,22 @@ func (r *reader) read(file *ast.File) {
 		if !strings.HasPrefix(name, "Benchmark") && function.Body != nil {
 			r.walk(function.Body)
 		}
+	}
+}
+
+// readDeclaration reads types and variables. The types of a type's fields are used where the type is.
+func (r *reader) readDeclaration(declaration ast.Decl) {
+	r.function = ""
+	general, ok := declaration.(*ast.GenDecl)
+	if !ok {
+		return
+	}
+	for _, spec := range general.Specs {
+		r.function = ""
+		if one, ok := spec.(*ast.TypeSpec); ok {
+			r.function = typeName(r.TypesInfo.Defs[one.Name].Type())
+		}
+		r.walk(spec)
 	}
 }
 

@@ -64,7 +64,8 @@ func (m *memory) state(name string) *fleet.State {
 }
 
 func (m *memory) server() fleet.Server {
-	return fleet.Server{Run: strconv.Itoa(m.run), Now: time.Now().UnixMilli(), Up: time.Since(m.started).Milliseconds()}
+	now := time.Now()
+	return fleet.Server{Run: strconv.Itoa(m.run), Now: now.UnixMilli(), Up: now.Sub(m.started).Milliseconds()}
 }
 
 // Open implements Backend.
