@@ -37,7 +37,7 @@ func picture(all []listed) string {
 	client, emulator := make(map[string][]string), make(map[string][]string)
 	for _, one := range all {
 		switch {
-		case one.Module == nil || !one.Module.Main || one.Name == "main",
+		case one.Module == nil || !one.Module.Main || one.Name == "main" || len(one.GoFiles) == 0 && len(one.XTestGoFiles) > 0,
 			strings.Contains(one.ImportPath, "/internal/tests") || strings.Contains(one.ImportPath, "/cmd/"):
 		case strings.Contains(one.ImportPath, "/prepaidtest"):
 			emulator[one.ImportPath] = one.Imports
