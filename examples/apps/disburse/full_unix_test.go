@@ -28,7 +28,8 @@ func TestDiskFull(t *testing.T) {
 	require.Less(t, s.transfers(), 300)
 	require.Positive(t, s.transfers())
 
-	code, _, errOut := s.run()
-	require.Equal(t, exitPaid, code, errOut)
+	for s.killWhen(func() bool { return false }) != exitPaid { // on a busy machine, a request may time out
+		require.NoError(t, t.Context().Err())
+	}
 	s.requirePaidOnce()
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"log"
 	"os"
 	"testing"
 	"time"
@@ -24,6 +26,9 @@ func TestMain(m *testing.M) {
 	hostile.Worker("disburse", disburser)
 	_ = os.Unsetenv("PREPAID_BASE_URL") // of the user's environment
 	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
+	if err := flag.Set("test.parallel", "8"); err != nil { // tests mostly wait
+		log.Fatal(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,18 +14,6 @@ func program(t *testing.T, ctx context.Context, args ...string) (code int, out, 
 	var stdout, stderr bytes.Buffer
 	code = run(ctx, args, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
-}
-
-func TestDemonstration(t *testing.T) {
-	t.Parallel()
-	code, out, errOut := program(t, t.Context())
-	require.Zero(t, code, out+errOut)
-	require.Contains(t, errOut, "disburse: interrupted, no further payment was started")
-	expected, err := os.ReadFile("expect.txt")
-	require.NoError(t, err)
-	for pattern := range strings.Lines(string(expected)) {
-		require.Regexp(t, "(?m)"+strings.TrimSuffix(pattern, "\n"), out)
-	}
 }
 
 func TestDemonstrationInterrupted(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,117 +24,129 @@ const another = `the service returned transaction [0-9]+, an earlier payment und
 // With a new journal the response comes from the service's cache and no money moves: the row is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
-	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
-		s := newStage(t, 2, prepaidtest.Options{})
-		s.write(row("emp-1", s.accounts[0], "1.25"))
-		code, _, errOut := s.run()
-		require.Equal(t, exitPaid, code, errOut)
-		s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
-		require.NoError(t, os.Remove(s.journal()))
-		for range 2 { // even if it is not sent again
-			code, out, errOut := s.run()
-			require.Equal(t, exitRefused, code, out+errOut)
-			require.Regexp(t, "^line 2: "+another, errOut)
-			require.Equal(t, "1", count(out, statePaid))
-			require.Equal(t, "1", count(out, stateEarlier))
+	synctest.Test(t, func(t *testing.T) {
+		for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
+			s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+			s.write(row("emp-1", s.accounts[0], "1.25"))
+			code, _, errOut := s.run()
+			require.Equal(t, exitPaid, code, errOut)
+			s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
+			require.NoError(t, os.Remove(s.journal()))
+			for range 2 { // even if it is not sent again
+				code, out, errOut := s.run()
+				require.Equal(t, exitRefused, code, out+errOut)
+				require.Regexp(t, "^line 2: "+another, errOut)
+				require.Equal(t, "1", count(out, statePaid))
+				require.Equal(t, "1", count(out, stateEarlier))
+			}
+			require.Equal(t, "7.00", s.srv.Balance(s.accounts[1]))
 		}
-		require.Equal(t, "7.00", s.srv.Balance(s.accounts[1]))
-	}
+	})
 }
 
 // A journal is lost after a crash. Earlier payments have arrived, and are distinguished from later edits.
 func TestJournalLostAfterACrash(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 20, prepaidtest.Options{})
-	ctx, interrupt := context.WithCancel(t.Context())
-	paid := atomic.Int32{}
-	s.onPaid = func() {
-		if paid.Add(1) == 10 {
-			interrupt()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, prepaidtest.Options{InMemory: true})
+		ctx, interrupt := context.WithCancel(t.Context())
+		paid := atomic.Int32{}
+		s.onPaid = func() {
+			if paid.Add(1) == 10 {
+				interrupt()
+			}
 		}
-	}
-	s.workers = 2
-	code, _, _ := s.runUntil(ctx)
-	require.Equal(t, exitUnfinished, code)
-	s.onPaid = nil
-	require.NoError(t, os.Remove(s.journal()))
-	code, out, errOut := s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	s.requirePaidOnce()
+		s.workers = 2
+		code, _, _ := s.runUntil(ctx)
+		require.Equal(t, exitUnfinished, code)
+		s.onPaid = nil
+		require.NoError(t, os.Remove(s.journal()))
+		code, out, errOut := s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
+		s.requirePaidOnce()
 
-	require.NoError(t, os.Remove(s.journal()))
-	rows := s.rows()
-	rows[0] = strings.Replace(rows[0], "100.00", "990.00", 1)
-	s.write(rows...)
-	code, out, errOut = s.run()
-	require.Equal(t, exitRefused, code, out)
-	require.Regexp(t, "^line 2: "+another, errOut)
-	require.Equal(t, "19", count(out, statePaid))
-	require.Equal(t, []string{"2", "emp-0", "990.00", stateEarlier}, s.summary()[0][:4])
+		require.NoError(t, os.Remove(s.journal()))
+		rows := s.rows()
+		rows[0] = strings.Replace(rows[0], "100.00", "990.00", 1)
+		s.write(rows...)
+		code, out, errOut = s.run()
+		require.Equal(t, exitRefused, code, out)
+		require.Regexp(t, "^line 2: "+another, errOut)
+		require.Equal(t, "19", count(out, statePaid))
+		require.Equal(t, []string{"2", "emp-0", "990.00", stateEarlier}, s.summary()[0][:4])
+	})
 }
 
 // A payment without a comparison is not reported as proven.
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3, prepaidtest.Options{})
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
-	code, out, errOut := s.run()
-	require.Equal(t, exitUnfinished, code, out+errOut)
-	require.Contains(t, errOut, "the paid rows are not proven")
-	require.Contains(t, out, "not proven  the history of the float account: ")
-	s.srv.ClearFaults()
-	code, out, errOut = s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	s.requirePaidOnce()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+		s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
+		code, out, errOut := s.run()
+		require.Equal(t, exitUnfinished, code, out+errOut)
+		require.Contains(t, errOut, "the paid rows are not proven")
+		require.Contains(t, out, "not proven  the history of the float account: ")
+		s.srv.ClearFaults()
+		code, out, errOut = s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
+		s.requirePaidOnce()
+	})
 }
 
 // With any clocks, one pass through the history of the float account is enough.
 func TestProofIsOnePass(t *testing.T) {
 	t.Parallel()
-	for _, offset := range []time.Duration{-3 * time.Hour, 0, 3 * time.Hour} {
-		s := newStage(t, 30, prepaidtest.Options{StartAt: time.Now().Add(offset)})
-		code, out, errOut := s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
-		require.Equal(t, "30", count(out, statePaid))
-		require.Empty(t, errOut)
-		looks := 0
-		for _, r := range s.srv.Requests() {
-			if r.Template == "/accounts/{id}/transactions" {
-				looks++
+	synctest.Test(t, func(t *testing.T) {
+		for _, offset := range []time.Duration{-3 * time.Hour, 0, 3 * time.Hour} {
+			s := newStage(t, 30, prepaidtest.Options{InMemory: true, StartAt: time.Now().Add(offset)})
+			code, out, errOut := s.run()
+			require.Equal(t, exitPaid, code, out+errOut)
+			require.Equal(t, "30", count(out, statePaid))
+			require.Empty(t, errOut)
+			looks := 0
+			for _, r := range s.srv.Requests() {
+				if r.Template == "/accounts/{id}/transactions" {
+					looks++
+				}
 			}
+			require.Equal(t, 1, looks)
 		}
-		require.Equal(t, 1, looks)
-	}
+	})
 }
 
 // A row whose reference alone was edited while the journal was lost has been paid.
 func TestJournalLostAndReferenceEdited(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3, prepaidtest.Options{})
-	code, _, errOut := s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	require.NoError(t, os.Remove(s.journal()))
-	s.write(strings.ReplaceAll(strings.Join(s.rows(), "\n"), "SALARY", "WAGES"))
-	code, out, errOut := s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	s.requirePaidOnce()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+		code, _, errOut := s.run()
+		require.Equal(t, exitPaid, code, errOut)
+		require.NoError(t, os.Remove(s.journal()))
+		s.write(strings.ReplaceAll(strings.Join(s.rows(), "\n"), "SALARY", "WAGES"))
+		code, out, errOut := s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
+		s.requirePaidOnce()
+	})
 }
 
 // A payment missing from the history is neither paid nor unpaid. A later run finds it.
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3, prepaidtest.Options{})
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
-	code, out, errOut := s.run()
-	require.Equal(t, exitUnfinished, code, out+errOut)
-	require.Equal(t, "3", count(out, stateUnseen))
-	require.Equal(t, "0", count(out, statePaid))
-	require.Contains(t, out, "not proven  payments reported as made, but not in the history yet: this does not prove that no money moved\n")
-	require.Contains(t, out, "run the same command again")
-	s.srv.ClearFaults()
-	code, out, errOut = s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	s.requirePaidOnce()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+		s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
+		code, out, errOut := s.run()
+		require.Equal(t, exitUnfinished, code, out+errOut)
+		require.Equal(t, "3", count(out, stateUnseen))
+		require.Equal(t, "0", count(out, statePaid))
+		require.Contains(t, out, "not proven  payments reported as made, but not in the history yet: this does not prove that no money moved\n")
+		require.Contains(t, out, "run the same command again")
+		s.srv.ClearFaults()
+		code, out, errOut = s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
+		s.requirePaidOnce()
+	})
 }
 
 // Only another reference with the row's key shows an earlier payment. A truncated or rewritten reference proves nothing.
@@ -171,40 +184,44 @@ func TestCompare(t *testing.T) {
 // A person's resolution of a payment is neither proof nor the service's word.
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2, prepaidtest.Options{})
-	s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
-	code, out, _ := s.run()
-	require.Equal(t, exitUnfinished, code)
-	require.Equal(t, "2", count(out, stateUnknown))
-	resolve := func(i int, resolution journal.Resolution) {
-		j, err := journalfile.Open(s.journal(), journalfile.Options{})
-		require.NoError(t, err)
-		defer j.Close()
-		require.NoError(t, j.Resolve(s.requestID(i), resolution))
-	}
-	resolve(0, journal.Moved("1234"))
-	s.srv.ClearFaults()
-	code, out, errOut := s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	require.Contains(t, out, "proven      the history of the float account contains all paid rows but those that a person resolved\n")
-	require.Equal(t, []string{statePaid, "1234", "resolved"}, s.summary()[0][3:6])
-	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+		s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
+		code, out, _ := s.run()
+		require.Equal(t, exitUnfinished, code)
+		require.Equal(t, "2", count(out, stateUnknown))
+		resolve := func(i int, resolution journal.Resolution) {
+			j, err := journalfile.Open(s.journal(), journalfile.Options{})
+			require.NoError(t, err)
+			defer j.Close()
+			require.NoError(t, j.Resolve(s.requestID(i), resolution))
+		}
+		resolve(0, journal.Moved("1234"))
+		s.srv.ClearFaults()
+		code, out, errOut := s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
+		require.Contains(t, out, "proven      the history of the float account contains all paid rows but those that a person resolved\n")
+		require.Equal(t, []string{statePaid, "1234", "resolved"}, s.summary()[0][3:6])
+		require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
+	})
 }
 
 // A transaction reported for two rows proves at most one of them.
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 1, prepaidtest.Options{})
-	s.write(row("emp-0", s.accounts[0], "5.00"))
-	code, _, errOut := s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
-		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
-	s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
-	code, out, errOut := s.run()
-	require.Equal(t, exitUnfinished, code, out+errOut)
-	require.Equal(t, "1", count(out, statePaid))
-	require.Equal(t, "1", count(out, stateUnseen))
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, prepaidtest.Options{InMemory: true})
+		s.write(row("emp-0", s.accounts[0], "5.00"))
+		code, _, errOut := s.run()
+		require.Equal(t, exitPaid, code, errOut)
+		s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
+			`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
+		s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
+		code, out, errOut := s.run()
+		require.Equal(t, exitUnfinished, code, out+errOut)
+		require.Equal(t, "1", count(out, statePaid))
+		require.Equal(t, "1", count(out, stateUnseen))
+	})
 }
 
 // The journals of a rehearsal and the real run coexist, each with its full name.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,63 +14,69 @@ import (
 // However many rows stay refused, an unknown row after them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 12, prepaidtest.Options{})
-	s.config.Retry.MaxAttempts = 1
-	for i := range 11 {
-		s.srv.SetStatus(s.accounts[i], "closed")
-	}
-	rows := s.rows()
-	s.write(rows[11:]...)
-	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
-	code, _, _ := s.run()
-	require.Equal(t, exitUnfinished, code)
-	s.srv.ClearFaults()
-	s.write(rows...)
-	s.workers, s.stopAfter = 1, 5
-	code, out, errOut := s.run() // five refusals stop it before the unknown row
-	require.Equal(t, exitUnfinished, code, out)
-	require.Contains(t, errOut, errTooMany.Error())
-	for range 2 {
-		s.run()
-	}
-	s.workers, s.stopAfter = 1, 5
-	code, out, errOut = s.run("-retry-refused")
-	require.Equal(t, exitRefused, code, out+errOut)
-	require.Equal(t, "1", count(out, statePaid))
-	require.Equal(t, "11", count(out, stateRejected))
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 12, prepaidtest.Options{InMemory: true})
+		s.config.Retry.MaxAttempts = 1
+		for i := range 11 {
+			s.srv.SetStatus(s.accounts[i], "closed")
+		}
+		rows := s.rows()
+		s.write(rows[11:]...)
+		s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+		code, _, _ := s.run()
+		require.Equal(t, exitUnfinished, code)
+		s.srv.ClearFaults()
+		s.write(rows...)
+		s.workers, s.stopAfter = 1, 5
+		code, out, errOut := s.run() // five refusals stop it before the unknown row
+		require.Equal(t, exitUnfinished, code, out)
+		require.Contains(t, errOut, errTooMany.Error())
+		for range 2 {
+			s.run()
+		}
+		s.workers, s.stopAfter = 1, 5
+		code, out, errOut = s.run("-retry-refused")
+		require.Equal(t, exitRefused, code, out+errOut)
+		require.Equal(t, "1", count(out, statePaid))
+		require.Equal(t, "11", count(out, stateRejected))
+	})
 }
 
 // A stopped run reports that, even if every row is refused.
 func TestStoppedIsNotFinished(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3, prepaidtest.Options{})
-	for _, account := range s.accounts {
-		s.srv.SetStatus(account, "closed")
-	}
-	s.workers, s.stopAfter = 1, 3
-	code, out, errOut := s.run()
-	require.Equal(t, exitUnfinished, code, out)
-	require.Contains(t, errOut, errTooMany.Error())
-	s.workers, s.stopAfter = 1, 3
-	code, _, errOut = s.run()
-	require.Equal(t, exitRefused, code, errOut)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+		for _, account := range s.accounts {
+			s.srv.SetStatus(account, "closed")
+		}
+		s.workers, s.stopAfter = 1, 3
+		code, out, errOut := s.run()
+		require.Equal(t, exitUnfinished, code, out)
+		require.Contains(t, errOut, errTooMany.Error())
+		s.workers, s.stopAfter = 1, 3
+		code, _, errOut = s.run()
+		require.Equal(t, exitRefused, code, errOut)
+	})
 }
 
 // An unknown payment waits before a repeat. Ctrl+C during the wait sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2, prepaidtest.Options{})
-	s.config.Retry.MaxAttempts = 1
-	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
-	code, _, _ := s.run()
-	require.Equal(t, exitUnfinished, code)
-	s.srv.ClearFaults()
-	before := s.transfers()
-	s.config.Retry.InFlightWait, s.grace = 3*time.Second, time.Minute
-	ctx, interrupt := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer interrupt()
-	code, out, errOut := s.runUntil(ctx)
-	require.Equal(t, exitUnfinished, code, out)
-	require.Contains(t, errOut, errInterrupted.Error())
-	require.Equal(t, before, s.transfers())
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+		s.config.Retry.MaxAttempts = 1
+		s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+		code, _, _ := s.run()
+		require.Equal(t, exitUnfinished, code)
+		s.srv.ClearFaults()
+		before := s.transfers()
+		s.config.Retry.InFlightWait, s.grace = 3*time.Second, time.Minute
+		ctx, interrupt := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer interrupt()
+		code, out, errOut := s.runUntil(ctx)
+		require.Equal(t, exitUnfinished, code, out)
+		require.Contains(t, errOut, errInterrupted.Error())
+		require.Equal(t, before, s.transfers())
+	})
 }

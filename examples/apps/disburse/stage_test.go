@@ -84,6 +84,9 @@ func (s *stage) run(more ...string) (code int, out, errOut string) {
 
 func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, errOut string) {
 	s.t.Helper()
+	if s.config.Transport != nil { // in a bubble, where a run takes no time
+		time.Sleep(time.Millisecond)
+	}
 	var stdout, stderr bytes.Buffer
 	code = s.settings.run(ctx, s.args(more...), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,15 +32,17 @@ func TestSummaryIsWholeOrNotThere(t *testing.T) {
 // The summary cannot be written after the payments: the totals are printed all the same.
 func TestSummaryThatCouldNotBeWritten(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2, prepaidtest.Options{})
-	name := s.file + ".summary.csv"
-	require.NoError(t, os.Mkdir(name, 0o700))
-	code, out, errOut := s.run()
-	require.Equal(t, exitUnfinished, code)
-	require.Equal(t, "2", count(out, statePaid))
-	require.Contains(t, errOut, "no summary was written")
-	require.NoError(t, os.Remove(name))
-	code, _, errOut = s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	s.requirePaidOnce()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+		name := s.file + ".summary.csv"
+		require.NoError(t, os.Mkdir(name, 0o700))
+		code, out, errOut := s.run()
+		require.Equal(t, exitUnfinished, code)
+		require.Equal(t, "2", count(out, statePaid))
+		require.Contains(t, errOut, "no summary was written")
+		require.NoError(t, os.Remove(name))
+		code, _, errOut = s.run()
+		require.Equal(t, exitPaid, code, errOut)
+		s.requirePaidOnce()
+	})
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,7 +30,10 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	_ = os.Unsetenv("PREPAID_BASE_URL") // of the user's environment
+	_ = os.Unsetenv("PREPAID_BASE_URL")                    // of the user's environment
+	if err := flag.Set("test.parallel", "4"); err != nil { // tests mostly wait
+		log.Fatal(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -65,6 +70,12 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	d := newStage(t, pgtest.Start(t, pgtest.Options{}))
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(500*time.Millisecond, cancel)
+	defer cancel()
+	go func() {
+		for d.accepted() == 0 && ctx.Err() == nil {
+			sleep(ctx, time.Millisecond)
+		}
+		cancel()
+	}()
 	require.ErrorIs(t, d.run(ctx, 600, io.Discard), context.Canceled)
 }
