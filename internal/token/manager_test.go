@@ -33,9 +33,9 @@ func (e *endpoint) fetch(ctx context.Context) (*oauth2.Token, error) {
 	e.times = append(e.times, time.Now())
 	e.mu.Unlock()
 	if e.delay > 0 {
-		select {
-		case <-time.After(e.delay):
-		case <-ctx.Done():
+		delay, cancel := context.WithTimeout(ctx, e.delay)
+		defer cancel()
+		if <-delay.Done(); ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
