@@ -123,7 +123,7 @@ func LimitHolds(t *testing.T, s Backend) {
 		happen(t)
 	}
 	group.Wait()
-	seen.checkLimit(t)
+	seen.CheckLimit(t)
 	require.Greater(t, len(seen.arrived), 300)
 }
 

@@ -117,8 +117,8 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	return true
 }
 
-// checkLimit checks that no window had more than the allowance.
-func (s *Traffic) checkLimit(t *testing.T) {
+// CheckLimit checks that no window had more than the allowance.
+func (s *Traffic) CheckLimit(t *testing.T) {
 	t.Helper()
 	slices.Sort(s.arrived)
 	most, first := 0, 0 // most requests in a sliding window; a fixed window has no more
@@ -136,7 +136,7 @@ func (s *Traffic) checkLimit(t *testing.T) {
 // and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than the duration longest.
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
-	s.checkLimit(t)
+	s.CheckLimit(t)
 	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica in total
 	for _, minutes := range s.counts {
 		all := 0
