@@ -2,6 +2,7 @@ package engines_test
 
 import (
 	"context"
+	"flag"
 	"log"
 	"os"
 	"os/exec"
@@ -26,6 +27,9 @@ import (
 func TestMain(m *testing.M) {
 	if database := os.Getenv("WORKER_DATABASE"); database != "" {
 		log.Fatal(workUntilKilled(database))
+	}
+	if err := flag.Set("test.parallel", "8"); err != nil { // tests mostly wait
+		log.Fatal(err)
 	}
 	m.Run()
 }
@@ -107,7 +111,20 @@ func TestRiverPaysOnce(t *testing.T) {
 	jobs, err := newRiver(pool, &engines.RiverWorker{Accounts: another(t, srv)})
 	require.NoError(t, err)
 	order(t, pool, jobs, p)
-	srv.Inject(transfer, prepaidtest.Delay(500*time.Millisecond), prepaidtest.Respond(404, "invalid_uri"))
+	arrived, killed := make(chan struct{}), make(chan struct{})
+	srv.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
+		switch {
+		case a.Operation == transfer && a.Ordinal == 1:
+			close(arrived)
+			select {
+			case <-killed:
+			case <-t.Context().Done():
+			}
+		case a.Operation == transfer && a.Ordinal == 2:
+			return prepaidtest.Respond(404, "invalid_uri")
+		}
+		return prepaidtest.Fault{}
+	})
 
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -118,9 +135,15 @@ func TestRiverPaysOnce(t *testing.T) {
 		"PREPAID_CLIENT_SECRET="+config.ClientSecret.Reveal())
 	worker.Stderr = os.Stderr
 	require.NoError(t, worker.Start())
-	require.Eventually(t, func() bool { return len(srv.RunningTransfers()) == 1 }, time.Minute, time.Millisecond)
+	select {
+	case <-arrived:
+	case <-time.After(time.Minute):
+		require.FailNow(t, "the worker does not pay")
+	}
 	require.NoError(t, worker.Process.Kill())
 	require.Error(t, worker.Wait())
+	close(killed)
+	require.Eventually(t, func() bool { return srv.Movements(p.Params.RequestID) == 1 }, time.Minute, time.Millisecond)
 	_, err = pool.Exec(t.Context(), `update river_job set attempted_at = attempted_at - interval '1 hour'; delete from river_leader`)
 	require.NoError(t, err)
 

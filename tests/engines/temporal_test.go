@@ -30,7 +30,7 @@ func payment(srv *prepaidtest.Server) engines.Payment {
 // another is a client in a process without earlier calls. It makes no repeats itself.
 func another(t testing.TB, srv *prepaidtest.Server) *prepaid.AccountsService {
 	config := srv.Config()
-	config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
+	config.AttemptTimeout, config.Retry.MaxAttempts = 3*time.Second, 1 // on a busy machine, a request takes a second
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
@@ -44,7 +44,7 @@ func run(t *testing.T, srv *prepaidtest.Server, p engines.Payment, change func(*
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env.SetTestTimeout(5 * time.Minute)
 	env.RegisterActivityWithOptions(func(ctx context.Context, p engines.Payment) error {
 		change(&p)
 		return (&engines.TemporalActivities{Accounts: another(t, srv)}).Pay(ctx, p)
