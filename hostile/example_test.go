@@ -44,6 +44,11 @@ func payAll(ctx context.Context, job hostile.Job) error {
 	return errors.Join(open...)
 }
 
+// TestMain, or main, registers each worker at its start.
+func ExampleWorker() {
+	hostile.Worker("payer", payAll) // does not return in a process that a run has started
+}
+
 // TestMain registered the worker with hostile.Worker("payer", payAll). The test runs copies of it, and fails with timelines if a
 // payment is not as ordered.
 func ExampleTest() {

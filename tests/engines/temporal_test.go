@@ -30,7 +30,7 @@ func payment(srv *prepaidtest.Server) engines.Payment {
 // another is a client in a process without earlier calls. It makes no repeats itself.
 func another(t testing.TB, srv *prepaidtest.Server) *prepaid.AccountsService {
 	config := srv.Config()
-	config.AttemptTimeout, config.Retry.MaxAttempts = 3*time.Second, 1 // on a busy machine, a request takes a second
+	config.AttemptTimeout, config.Retry.MaxAttempts = 2*time.Second, 1
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
