@@ -135,11 +135,11 @@ func (s *tableServer) sum() int {
 	return sum
 }
 
-// listen is harness.NewServer or harness.NewPipes.
-type listen func(t *testing.T, respond func(n int, p *harness.Peer)) *harness.Server
+// listener is harness.NewServer or harness.NewPipes.
+type listener func(t *testing.T, respond func(n int, p *harness.Peer)) *harness.Server
 
 // newTableServer responds to the n-th request by the n-th fault; the last one goes on.
-func newTableServer(t *testing.T, listen listen, c *tableCase, faults ...wireFault) *tableServer {
+func newTableServer(t *testing.T, listen listener, c *tableCase, faults ...wireFault) *tableServer {
 	t.Helper()
 	s := &tableServer{effects: make(map[string]int)}
 	s.Server = listen(t, func(_ int, p *harness.Peer) {
@@ -267,7 +267,7 @@ func TestOutcomeTable(t *testing.T) {
 		for _, c := range cases {
 			if c.concerns(&fault) {
 				waits := fault.waits || c.safety == "keyed" && (fault.unseen || strings.HasPrefix(c.want(&fault), "3"))
-				runRow(t, fault.name+"/"+c.fixture.Name(), waits, func(t *testing.T, listen listen) {
+				runRow(t, fault.name+"/"+c.fixture.Name(), waits, func(t *testing.T, listen listener) {
 					t.Helper()
 					checkFaultOf(t, listen, waits, &c, fault)
 				})
@@ -277,7 +277,7 @@ func TestOutcomeTable(t *testing.T) {
 }
 
 // runRow checks a row of a table on sockets or, if something in it waits, on pipes in a synctest bubble, where a wait takes no time.
-func runRow(t *testing.T, name string, waits bool, check func(t *testing.T, listen listen)) {
+func runRow(t *testing.T, name string, waits bool, check func(t *testing.T, listen listener)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -289,7 +289,7 @@ func runRow(t *testing.T, name string, waits bool, check func(t *testing.T, list
 	})
 }
 
-func checkFaultOf(t *testing.T, listen listen, onPipes bool, c *tableCase, fault wireFault) {
+func checkFaultOf(t *testing.T, listen listener, onPipes bool, c *tableCase, fault wireFault) {
 	t.Helper()
 	server := newTableServer(t, listen, c, append([]wireFault{fault}, fault.then...)...)
 	config := tableConfig(server, onPipes)
@@ -405,7 +405,7 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 		for _, second := range seconds {
 			for _, c := range cases {
 				waits := c.safety == "keyed" || first.waits || second.waits
-				runRow(t, first.name+" then "+second.name+"/"+c.fixture.Name(), waits, func(t *testing.T, listen listen) {
+				runRow(t, first.name+" then "+second.name+"/"+c.fixture.Name(), waits, func(t *testing.T, listen listener) {
 					t.Helper()
 					checkPair(t, listen, waits, &c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write})
 				})
@@ -415,7 +415,7 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 }
 
 func checkPair(
-	t *testing.T, listen listen, onPipes bool, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string,
+	t *testing.T, listen listener, onPipes bool, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string,
 ) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
