@@ -72,7 +72,9 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	t.Parallel()
 	for _, response := range []prepaidtest.Fault{prepaidtest.Respond(401, "invalid_client"), prepaidtest.Respond(400, "invalid_request")} {
 		server := prepaidtest.NewServer(t, prepaidtest.Options{})
-		client := server.Client()
+		config := server.Config()
+		config.AttemptTimeout = time.Minute
+		client := harness.NewClient(t, config)
 		for range 3 {
 			server.Inject("POST /token", response)
 			require.ErrorAs(t, done(client.Token(t.Context())), new(*prepaid.TokenError))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -86,15 +87,17 @@ func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 // The emulator's descriptions are printed without a setting, a production service's never.
 func TestE2EDescriptionsShowOnTheEmulator(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	_, err := srv.Client().Accounts.Get(t.Context(), "nobody")
-	require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist")
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		_, err := srv.Client().Accounts.Get(t.Context(), "nobody")
+		require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist")
 
-	srv = prepaidtest.NewServer(t, prepaidtest.Options{Production: true})
-	_, err = srv.Client().Accounts.Get(t.Context(), "nobody")
-	require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found)")
-	config := srv.Config()
-	config.ShowDescriptions = true
-	_, err = prepaid.NewClient(config)
-	require.ErrorContains(t, err, "show_descriptions requires the test environment")
+		srv = prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, Production: true})
+		_, err = srv.Client().Accounts.Get(t.Context(), "nobody")
+		require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found)")
+		config := srv.Config()
+		config.ShowDescriptions = true
+		_, err = prepaid.NewClient(config)
+		require.ErrorContains(t, err, "show_descriptions requires the test environment")
+	})
 }
