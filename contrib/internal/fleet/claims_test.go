@@ -83,3 +83,27 @@ func TestSettleAgain(t *testing.T) {
 	require.NoError(t, c.Done(t.Context()))
 	require.Equal(t, webhook.ErrClaimLost, c.Done(t.Context()))
 }
+
+// A server that does not respond ends a call after Timeout, or with the caller's context.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := claims.New(claims.Store{
+			ClaimOptions: webhook.ClaimOptions{Timeout: 3 * time.Second},
+			Take: func(ctx context.Context, _, _ string, _ time.Duration) (int64, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			},
+		}, nil)
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = store.Claim(t.Context(), "h/1", time.Minute)
+		require.ErrorContains(t, err, "did not respond within Timeout")
+		require.Equal(t, 3*time.Second, time.Since(began))
+		brief, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = store.Claim(brief, "h/1", time.Minute)
+		require.Equal(t, context.DeadlineExceeded, err)
+		require.Equal(t, 4*time.Second, time.Since(began))
+	})
+}

@@ -64,8 +64,10 @@ func use(t *testing.T, l *fleet.Limiter) {
 }
 
 func TestLimitHolds(t *testing.T) {
-	for life := range 40 {
-		t.Run(strconv.Itoa(life), func(t *testing.T) { virtually(t, func(t *testing.T, s *memory) { fleettest.LimitHolds(t, s) }) })
+	for life := range 20 {
+		t.Run(strconv.Itoa(life), func(t *testing.T) {
+			virtually(t, func(t *testing.T, s *memory) { require.Greater(t, fleettest.LimitHolds(t, s), fleettest.Enough) })
+		})
 	}
 }
 
