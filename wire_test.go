@@ -75,9 +75,10 @@ func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	t.Helper()
 	var item T
 	plain := wire.Read(body, any(&item).(wireReadable).readWire)
+	var want T
+	err := json.Unmarshal(body, &want, decodeOptions)
 	if plain {
-		var want T
-		require.NoError(t, json.Unmarshal(body, &want, decodeOptions), "%s", body)
+		require.NoError(t, err, "%s", body)
 		require.Equal(t, want, item, "%s", body)
 	}
 	list := append(append(append([]byte{'['}, body...), ','), append(body[:len(body):len(body)], ']')...)
