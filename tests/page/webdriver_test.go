@@ -195,7 +195,7 @@ func (b *browser) has(selector string, texts ...string) bool {
 // becomes waits for a condition, and looks at once.
 func (b *browser) becomes(condition func() bool, explained ...any) {
 	b.t.Helper()
-	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
 		require.True(b.t, time.Now().Before(end), explained...)
 	}
 }
