@@ -48,7 +48,7 @@ func (s *server) start() {
 	require.NoError(s.t, s.process.Start())
 	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1, DialTimeout: time.Second})
 	defer client.Close()
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		err := client.Ping(context.Background()).Err()
 		if err == nil {
 			return
