@@ -252,7 +252,7 @@ func TestSpec_4_4_Transactions(t *testing.T) {
 	id := c.AddAccount(SeedAccount{})
 	for i := range 5 {
 		c.Adjust(id, strconv.Itoa(i+1))
-		c.Advance(time.Minute + time.Millisecond)
+		c.Advance(time.Minute + 200*time.Millisecond)
 	}
 	amounts := func(query url.Values) []string {
 		query.Set("page_size", "10")
@@ -276,6 +276,7 @@ func TestSpec_4_4_Transactions(t *testing.T) {
 	require.Nil(t, amounts(url.Values{"start_date": {at(9, 0)}}))
 	half := func(minutes int) string { return strings.Replace(at(minutes, 0), "Z", ".500Z", 1) }
 	require.Equal(t, []string{"3.00"}, amounts(url.Values{"start_date": {half(1)}, "end_date": {half(2)}}), "an item is compared as it is shown")
+	require.Equal(t, []string{"5.00"}, amounts(url.Values{"start_date": {half(3)}}), "although the fourth is 600 ms after the minute")
 	require.Nil(t, amounts(url.Values{"start_date": {at(3, 0)}, "end_date": {at(1, 0)}}))
 
 	got := c.get("accounts/" + id + "/transactions?page_number=3").ok()
