@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,12 +25,18 @@ const canary = "CANARY"
 // No span and no measurement has a sent or received value, or the text of an error.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{ClientID: "client-" + canary, ClientSecret: "secret-" + canary, ReportDelay: -1})
+	synctest.Test(t, canaries)
+}
+
+func canaries(t *testing.T) {
+	s := newStage(t, prepaidtest.Options{InMemory: true, ClientID: "client-" + canary, ClientSecret: "secret-" + canary, ReportDelay: -1})
 	id := s.AddAccount(prepaidtest.SeedAccount{
 		ID: "acc-" + canary, Key: "key-" + canary, Balance: "77131.19", DisplayName: "name-" + canary,
 	})
 	s.AddReportCSV("report-"+canary, "a\n"+canary+"\n")
-	s.open(s.Config(), prepaidotel.Options{})
+	config := s.Config()
+	config.AttemptTimeout = 5 * time.Second
+	s.open(config, prepaidotel.Options{})
 	account := id
 	body := `{"error":"` + canary + `","error_description":"` + canary + `"}`
 	params := transferTo("to-" + canary)

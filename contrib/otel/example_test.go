@@ -33,7 +33,7 @@ func ExampleInstrument_global() {
 	// Output: <nil>
 }
 
-// The first response of a transfer is lost: two attempts in one call, a read between them, and the money moved once.
+// The service is briefly unavailable: two attempts in one call.
 func ExampleInstrument() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -41,9 +41,8 @@ func ExampleInstrument() {
 		return
 	}
 	defer srv.Close()
-	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
-	to := srv.AddAccount(prepaidtest.SeedAccount{})
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	id := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(503, ""))
 
 	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or similar
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
@@ -59,11 +58,7 @@ func ExampleInstrument() {
 	}
 	spans.Reset()
 
-	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "salary", DestinationReference: "salary",
-	})
-	if err != nil {
+	if _, err := client.Accounts.Get(context.Background(), id); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -78,9 +73,7 @@ func ExampleInstrument() {
 		fmt.Println()
 	}
 	// Output:
-	// POST /accounts/{id}/transfer error.type=transport_headers
-	// GET /accounts/{id}/status http.response.status_code=200
-	// Accounts.Summary prepaid.outcome=applied
-	// POST /accounts/{id}/transfer http.response.status_code=200
-	// Accounts.Transfer prepaid.outcome=applied
+	// GET /accounts/{id} http.response.status_code=503 error.type=503
+	// GET /accounts/{id} http.response.status_code=200
+	// Accounts.Get prepaid.outcome=applied
 }

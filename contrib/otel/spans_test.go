@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,14 @@ func TestSuccess(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
+	synctest.Test(t, retry)
+}
+
+func retry(t *testing.T) {
+	s := newStage(t, prepaidtest.Options{InMemory: true})
+	config := s.Config()
+	config.AttemptTimeout = 5 * time.Second
+	s.open(config, prepaidotel.Options{})
 	from, to := s.account("5.00"), s.account("")
 	s.token()
 	s.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(503, ""))
@@ -73,7 +81,11 @@ func TestRetry(t *testing.T) {
 
 func TestThrottled(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
+	synctest.Test(t, throttled)
+}
+
+func throttled(t *testing.T) {
+	s := newStage(t, prepaidtest.Options{InMemory: true})
 	id := s.account("5.00")
 	config := s.Config()
 	config.Limiter = limiterFunc(func(context.Context) error {
@@ -225,53 +237,59 @@ func TestReport(t *testing.T) {
 // Every kind of error is a word of a short list.
 func TestErrorTypes(t *testing.T) {
 	t.Parallel()
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	late, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
-	defer cancel()
 	for want, prepare := range map[string]func(s *stage) (context.Context, prepaid.Config){
-		"canceled":          func(s *stage) (context.Context, prepaid.Config) { return canceled, s.Config() },
-		"deadline_exceeded": func(s *stage) (context.Context, prepaid.Config) { return late, s.Config() },
+		"canceled": func(s *stage) (context.Context, prepaid.Config) {
+			ctx, cancel := context.WithCancel(s.t.Context())
+			cancel()
+			return ctx, s.Config()
+		},
+		"deadline_exceeded": func(s *stage) (context.Context, prepaid.Config) {
+			ctx, cancel := context.WithTimeout(s.t.Context(), 0)
+			cancel()
+			return ctx, s.Config()
+		},
 		"404": func(s *stage) (context.Context, prepaid.Config) {
 			s.Inject("GET /accounts/{id}", prepaidtest.Respond(404, "account_not_found"))
-			return t.Context(), s.Config()
+			return s.t.Context(), s.Config()
 		},
 		"decode": func(s *stage) (context.Context, prepaid.Config) {
 			s.Inject("GET /accounts/{id}", prepaidtest.ProxyPage(200))
-			return t.Context(), s.Config()
+			return s.t.Context(), s.Config()
 		},
 		"transport_body": func(s *stage) (context.Context, prepaid.Config) {
 			s.Inject("GET /accounts/{id}", prepaidtest.Truncate().Always())
-			return t.Context(), s.Config()
+			return s.t.Context(), s.Config()
 		},
 		"transport_connect": func(s *stage) (context.Context, prepaid.Config) {
 			require.NoError(t, s.Close())
 			config := s.Config()
 			config.TokenSource = staticToken()
-			return t.Context(), config
+			return s.t.Context(), config
 		},
 		"timeout": func(s *stage) (context.Context, prepaid.Config) {
-			s.Inject("GET /accounts/{id}", prepaidtest.Delay(time.Second))
+			s.Inject("GET /accounts/{id}", prepaidtest.Delay(time.Hour))
 			config := s.Config()
-			config.AttemptTimeout, config.Retry.MaxAttempts = 50*time.Millisecond, 1
-			return t.Context(), config
+			config.Retry.MaxAttempts = 1
+			return s.t.Context(), config
 		},
 		"limiter": func(s *stage) (context.Context, prepaid.Config) {
 			config := s.Config()
 			config.TokenSource = staticToken()
 			config.Limiter = limiterFunc(func(context.Context) error { return &ratelimit.RefusedError{} })
-			return t.Context(), config
+			return s.t.Context(), config
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			id := s.account("5.00")
-			ctx, config := prepare(s)
-			s.open(config, prepaidotel.Options{})
-			_, err := s.client.Accounts.Get(ctx, id)
-			require.Error(t, err)
-			require.Regexp(t, "^Accounts.Get internal error.type="+want+" ", s.tree()[0], "%v", err)
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, prepaidtest.Options{InMemory: true})
+				id := s.account("5.00")
+				ctx, config := prepare(s)
+				s.open(config, prepaidotel.Options{})
+				_, err := s.client.Accounts.Get(ctx, id)
+				require.Error(t, err)
+				require.Regexp(t, "^Accounts.Get internal error.type="+want+" ", s.tree()[0], "%v", err)
+			})
 		})
 	}
 }
