@@ -43,7 +43,7 @@ require (
 	go.temporal.io/api v1.62.12 // indirect
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/net v0.58.0 // indirect
-	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

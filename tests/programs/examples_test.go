@@ -32,7 +32,7 @@ func program(t *testing.T, environment []string, name string, args ...string) *e
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...)
+	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...) //nolint:gosec // a program that build has built
 	command.Dir = t.TempDir()
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PREPAID_") }), environment...)
 	return command
@@ -87,8 +87,8 @@ func TestExamples(t *testing.T) {
 				t.Skip(errOut)
 			}
 			require.Zero(t, code, out+errOut)
-			lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(expected), "\r\n", "\n")), "\n")
-			for _, line := range lines {
+			lines := strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(string(expected), "\r\n", "\n")), "\n")
+			for line := range lines {
 				require.NotEmpty(t, line, "any line matches")
 				require.Regexp(t, "(?m)"+line, out)
 			}

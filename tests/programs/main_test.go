@@ -45,7 +45,8 @@ var build = sync.OnceValue(func() error {
 		return err
 	}
 	for module, packages := range map[string]string{".": "./examples/...", filepath.Join("examples", "apps"): "./...", "tests": "./programs/firstcall"} {
-		built, err := exec.Command("go", "-C", module, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", directory, packages).CombinedOutput()
+		command := exec.Command("go", "-C", module, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", directory, packages) //nolint:gosec // own packages
+		built, err := command.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %w: %s", module, err, built)
 		}

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestWebhookService(t *testing.T) {
 	code, _, errOut = run(t, s.environment, "webhook", "-listen", s.address, "-books", s.books)
 	require.Equal(t, 2, code)
 	require.Contains(t, errOut, "keys must have no empty id")
-	args := append(s.args, "-books", s.books)
+	args := slices.Concat(s.args, []string{"-books", s.books})
 	code, _, _ = run(t, s.environment, "webhook", append(args, "-listen", "127.0.0.1:-1")...)
 	require.Equal(t, 1, code)
 	require.NoError(t, os.WriteFile(s.books, []byte("{}\n"), 0o600))
