@@ -181,28 +181,30 @@ func TestSurplusTokensDiffer(t *testing.T) {
 // A replay of a transfer whose response was lost does not wait as long as the service might need: nothing is in flight.
 func TestReplayOfALostTransferIsShort(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+	synctest.Test(t, replayOfALostTransfer)
+}
+
+func replayOfALostTransfer(t *testing.T) {
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 	from, to := account(srv, "100.00"), account(srv, "")
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
-	pay := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.Transfer(ctx, from, prepaid.TransferParams{
+	pay := func(c *prepaid.Client) error {
+		_, err := c.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
 			RequestID: "a", Amount: prepaid.MustAmount("5.00"), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
 		})
 		return err
 	}
-	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { require.NoError(t, pay(t.Context(), c)) })
+	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { require.NoError(t, pay(c)) })
 	for want, config := range map[time.Duration]prepaid.Config{
 		2*time.Second + time.Millisecond: {},
 		35 * time.Second:                 {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			recorder, client := open(t, path, prepaidvcr.Options{}, config)
-			began := time.Now()
-			require.NoError(t, pay(t.Context(), client))
-			require.InDelta(t, want, time.Since(began), float64(time.Millisecond))
-			require.NoError(t, client.Close())
-			require.NoError(t, recorder.Stop())
-		})
+		recorder, client := open(t, path, prepaidvcr.Options{}, config)
+		began := time.Now()
+		require.NoError(t, pay(client))
+		require.InDelta(t, want, time.Since(began), float64(time.Millisecond))
+		require.NoError(t, client.Close())
+		require.NoError(t, recorder.Stop())
 	}
 	recorder, err := prepaidvcr.New(path, recording)
 	require.NoError(t, err)
