@@ -57,7 +57,7 @@ type Process struct {
 // Command is a run of the program that has not begun.
 func Command(t testing.TB, arguments ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Getenv(file), arguments...)
+	command := exec.CommandContext(t.Context(), os.Getenv(file), arguments...) //nolint:gosec // what Main has built
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "PREPAID_") {
 			command.Env = append(command.Env, variable)
