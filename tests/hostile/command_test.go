@@ -97,7 +97,7 @@ func directory() string {
 
 var build = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(directory(), "prepaid-hostile.exe")
-	command := exec.Command("go", "-C", filepath.Join("..", ".."), "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/prepaid-hostile") //nolint:gosec // our own program
+	command := exec.Command("go", "-C", filepath.Join("..", ".."), "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/prepaid-hostile")
 	printed, err := command.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, printed)
@@ -110,7 +110,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := build()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // our own program
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	return cmd
 }

@@ -32,7 +32,7 @@ func program(t *testing.T, environment []string, name string, args ...string) *e
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...) //nolint:gosec // a program that build has built
+	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...)
 	command.Dir = t.TempDir()
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PREPAID_") }), environment...)
 	return command

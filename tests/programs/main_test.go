@@ -45,7 +45,7 @@ var build = sync.OnceValue(func() error {
 		return err
 	}
 	for module, packages := range map[string]string{".": "./examples/...", filepath.Join("examples", "apps"): "./...", "tests": "./programs/firstcall"} {
-		command := exec.Command("go", "-C", module, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", directory, packages) //nolint:gosec // own packages
+		command := exec.Command("go", "-C", module, "build", "-buildvcs=false", "-ldflags=-s -w", "-o", directory, packages)
 		built, err := command.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %w: %s", module, err, built)
