@@ -106,8 +106,8 @@ func TestMemoryIsFlatOverManyRequests(t *testing.T) {
 		}
 		e.Advance(time.Hour) // no token remains
 		var memory runtime.MemStats
-		runtime.GC()
-		runtime.GC() // the first one only begins to empty the pools
+		runtime.GC() //nolint:revive // what is left is what counts
+		runtime.GC() //nolint:revive // the first one only begins to empty the pools
 		runtime.ReadMemStats(&memory)
 		return memory.HeapAlloc
 	}
@@ -143,7 +143,7 @@ func TestReportsAreNotHeldInMemory(t *testing.T) {
 	started := httptest.NewRecorder()
 	e.send(started, http.MethodGet, "reporting/templates/large?include_column_headers=false", "", 0)
 	require.Equal(t, http.StatusOK, started.Code)
-	runtime.GC() // what was there before does not count
+	runtime.GC() //nolint:revive // what was there before does not count
 	before := live()
 	var w discard
 	e.send(&w, http.MethodGet, "reporting/templates/large/reports/"+started.Body.String(), "", 0)
