@@ -110,7 +110,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := build()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // our own program
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	return cmd
 }
