@@ -234,6 +234,8 @@ func onResting(f func(b *broken, r *journal.Resting) *journal.Resting) func(b *b
 var errMistake = errors.New("mistake")
 
 // mistakes break one rule each.
+//
+//waits:bubble
 var mistakes = map[string]func(b *broken, s *storetest.Subject){
 	"claims more than N":     beforeClaim(func(_ *broken, c *journal.Claim) { c.N++ }),
 	"claims less than N":     beforeClaim(func(_ *broken, c *journal.Claim) { c.N = min(c.N, 1) }),

@@ -5,7 +5,8 @@
 //	go -C tools run ./waits
 //
 // It reads the _test.go files of the root module, and packages for tests: those below internal/tests and those whose names end in
-// "test", except the emulator. A function is in a bubble if each of its uses is.
+// "test", except the emulator. A function is in a bubble if each of its uses is, or if its comment has the line //waits:bubble: then
+// its callers run what it returns, or the functions that it passes on, in bubbles.
 package main
 
 import (

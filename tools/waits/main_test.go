@@ -53,6 +53,20 @@ func TestOfATable(t *testing.T) {
 	}
 }
 
+func TestOfAField(t *testing.T) {
+	for _, one := range []struct{ body func() }{{func() { time.Sleep(1) }}} {
+		synctest.Test(t, func(*testing.T) { one.body() })
+	}
+}
+
+//waits:bubble
+func later() func() { return func() { time.Sleep(1) } }
+
+func TestOfAResult(t *testing.T) {
+	body := later()
+	synctest.Test(t, func(*testing.T) { body() })
+}
+
 func ExampleClient() { time.Sleep(1) } // it is compiled and not run
 `,
 	"real_test.go": `package small
@@ -74,6 +88,14 @@ func TestOutside(t *testing.T) {
 	var w waiting = timer{}
 	w.wait()
 	synctest.Test(t, func(*testing.T) { process() })
+}
+
+func TestOfAFieldOutside(t *testing.T) {
+	for _, one := range []struct{ body func() }{
+		{func() { time.Sleep(1) }}, // report
+	} {
+		one.body()
+	}
 }
 
 func helper(t *testing.T) {
@@ -119,7 +141,7 @@ func TestRun(t *testing.T) {
 		got = append(got, at)
 	}
 	require.ElementsMatch(t, want, got, out.String())
-	require.Contains(t, out.String(), "real_test.go:33: time.NewTimer outside a synctest bubble, reached from real_test.go:17\n")
+	require.Contains(t, out.String(), "real_test.go:41: time.NewTimer outside a synctest bubble, reached from real_test.go:17\n")
 
 	require.NoError(t, os.Remove(filepath.Join(directory, "real_test.go")))
 	require.Zero(t, run(directory, &out, &problems))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"maps"
 	"path/filepath"
@@ -41,7 +42,7 @@ func load(directory string) (*program, error) {
 	all, err := packages.Load(&packages.Config{
 		Dir: directory, Tests: true,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
-			packages.NeedExportFile | packages.NeedForTest,
+			packages.NeedExportFile | packages.NeedForTest | packages.NeedModule,
 	}, "./...")
 	if err != nil {
 		return nil, err
@@ -138,8 +139,8 @@ func (r *reader) runsInBubble(body ast.Node, variable types.Object) (found bool)
 func (r *reader) runsAnyValue(body ast.Node) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && r.program.bubbles[r.called(call)] {
-			_, literal := call.Args[len(call.Args)-1].(*ast.FuncLit)
-			found = found || !literal
+			literal, ok := call.Args[len(call.Args)-1].(*ast.FuncLit)
+			found = found || !ok || r.callsValue(literal)
 		}
 		return !found
 	})
@@ -150,7 +151,7 @@ func (r *reader) read(file *ast.File) {
 	for _, declaration := range file.Decls {
 		function, ok := declaration.(*ast.FuncDecl)
 		if !ok {
-			r.readDeclaration(declaration)
+			r.readGlobals(declaration)
 			continue
 		}
 		object, ok := r.TypesInfo.Defs[function.Name].(*types.Func)
@@ -166,26 +167,59 @@ func (r *reader) read(file *ast.File) {
 			r.roots[r.function] = true
 		}
 		r.anyValue = function.Body != nil && r.runsAnyValue(function.Body)
+		r.depth = depthOf(function.Doc)
 		if !strings.HasPrefix(name, "Benchmark") && function.Body != nil {
 			r.walk(function.Body)
 		}
 	}
 }
 
-// readDeclaration reads types and variables. The types of a type's fields are used where the type is.
-func (r *reader) readDeclaration(declaration ast.Decl) {
-	r.function = ""
-	general, ok := declaration.(*ast.GenDecl)
+// readGlobals reads the declarations of variables and types: they run where they are used.
+func (r *reader) readGlobals(declaration ast.Decl) {
+	group, ok := declaration.(*ast.GenDecl)
 	if !ok {
 		return
 	}
-	for _, spec := range general.Specs {
-		r.function = ""
-		if one, ok := spec.(*ast.TypeSpec); ok {
-			r.function = typeName(r.TypesInfo.Defs[one.Name].Type())
+	for _, spec := range group.Specs {
+		r.function, r.depth, r.anyValue = "", depthOf(group.Doc), false
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			r.function = typeName(r.TypesInfo.Defs[spec.Name].Type())
+		case *ast.ValueSpec:
+			if spec.Names[0].Name != "_" {
+				r.function = r.variable(r.TypesInfo.Defs[spec.Names[0]])
+			}
 		}
 		r.walk(spec)
 	}
+}
+
+// depthOf returns 1 if a comment says that the code runs in bubbles.
+func depthOf(comment *ast.CommentGroup) int {
+	if comment != nil && slices.ContainsFunc(comment.List, func(c *ast.Comment) bool { return c.Text == "//waits:bubble" }) {
+		return 1
+	}
+	return 0
+}
+
+// variable names a global variable or a field, and all of a declaration by its first one.
+func (r *reader) variable(object types.Object) string {
+	at := r.Fset.Position(object.Pos())
+	return fmt.Sprintf("%s at %s:%d", object.Name(), at.Filename, at.Line)
+}
+
+// callsValue reports whether a function calls a variable from outside, such as an element of a table.
+func (r *reader) callsValue(literal *ast.FuncLit) (found bool) {
+	ast.Inspect(literal.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if name, ok := call.Fun.(*ast.Ident); ok {
+				variable, ok := r.TypesInfo.Uses[name].(*types.Var)
+				found = found || ok && !variable.IsField() && variable.Pos() < literal.Pos()
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // hasOutput reports whether go test runs an example.
@@ -208,19 +242,18 @@ func (r *reader) walk(node ast.Node) {
 			}
 			r.call(n)
 		case *ast.CompositeLit:
-			if r.anyValue && n.Type != nil {
-				r.walk(n.Type)
-				r.inBubble(n.Elts)
-				return false
-			}
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok {
-				r.limit(key.Name, n.Value)
-			}
+			r.composite(n)
+			return false
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
 				if field, ok := left.(*ast.SelectorExpr); ok && i < len(n.Rhs) {
-					r.limit(field.Sel.Name, n.Rhs[i])
+					r.limit(r.TypesInfo.Uses[field.Sel], n.Rhs[i])
+				}
+			}
+			if name, ok := n.Lhs[0].(*ast.Ident); ok && n.Tok == token.DEFINE && len(n.Rhs) == 1 {
+				if literal, ok := n.Rhs[0].(*ast.FuncLit); ok && r.TypesInfo.Defs[name] != nil {
+					r.runLater(r.TypesInfo.Defs[name], literal)
+					return false
 				}
 			}
 		case *ast.Ident:
@@ -230,10 +263,64 @@ func (r *reader) walk(node ast.Node) {
 			case *types.TypeName:
 				name := typeName(object.Type())
 				r.uses[name] = append(r.uses[name], r.place(n))
+			case *types.Var:
+				if _, ok := object.Type().Underlying().(*types.Signature); ok || object.Pkg() != nil && object.Parent() == object.Pkg().Scope() {
+					name := r.variable(object.Origin())
+					r.uses[name] = append(r.uses[name], r.place(n))
+				}
 			}
 		}
 		return true
 	})
+}
+
+// composite walks a composite literal. The functions in a struct run where its fields are used.
+func (r *reader) composite(n *ast.CompositeLit) {
+	if n.Type != nil {
+		r.walk(n.Type)
+	}
+	if r.anyValue {
+		r.depth++
+		defer func() { r.depth-- }()
+	}
+	fields, _ := r.TypesInfo.Types[n].Type.Underlying().(*types.Struct)
+	if pointer, ok := r.TypesInfo.Types[n].Type.Underlying().(*types.Pointer); ok {
+		fields, _ = pointer.Elem().Underlying().(*types.Struct)
+	}
+	for i, element := range n.Elts {
+		pair, _ := element.(*ast.KeyValueExpr)
+		if pair != nil {
+			element = pair.Value
+		}
+		if fields == nil {
+			if pair != nil {
+				r.walk(pair.Key)
+			}
+			r.walk(element)
+			continue
+		}
+		field := fields.Field(min(i, fields.NumFields()-1))
+		if pair != nil {
+			field, _ = r.TypesInfo.Uses[pair.Key.(*ast.Ident)].(*types.Var)
+		}
+		r.limit(field, element)
+		if _, ok := field.Type().Underlying().(*types.Signature); !ok {
+			r.walk(element)
+			continue
+		}
+		r.runLater(field.Origin(), element)
+	}
+}
+
+// runLater walks a function that runs where a variable or field is used.
+func (r *reader) runLater(variable types.Object, function ast.Expr) {
+	enclosing, depth := r.function, r.depth
+	r.function, r.depth = r.variable(variable), 0
+	if r.anyValue {
+		r.depth = 1
+	}
+	r.walk(function)
+	r.function, r.depth = enclosing, depth
 }
 
 // inBubble walks expressions whose functions run in a bubble.
@@ -275,21 +362,21 @@ func (r *reader) call(call *ast.CallExpr) {
 	}
 }
 
-// limit notes a short AttemptTimeout.
-func (r *reader) limit(field string, value ast.Expr) {
-	if field == "AttemptTimeout" && r.isShort(value) {
+// limit notes a short AttemptTimeout of the client.
+func (r *reader) limit(field types.Object, value ast.Expr) {
+	if field.Name() == "AttemptTimeout" && field.Pkg().Path() == r.Module.Path && r.isShort(value) {
 		r.waits[r.place(value)] = "an AttemptTimeout of less than " + shortest.String()
 	}
 }
 
-// isShort reports whether an expression is a constant duration from 1 to shortest.
+// isShort reports whether an expression is a constant duration below shortest. Nanoseconds are a value that nothing waits for.
 func (r *reader) isShort(value ast.Expr) bool {
 	found := r.TypesInfo.Types[value].Value
 	if found == nil || found.Kind() != constant.Int {
 		return false
 	}
 	duration, exact := constant.Int64Val(found)
-	return exact && duration > 0 && time.Duration(duration) < shortest
+	return exact && time.Duration(duration) >= time.Microsecond && time.Duration(duration) < shortest
 }
 
 func (r *reader) place(n ast.Node) place {
@@ -332,7 +419,7 @@ func (p *program) faults() []string {
 
 // reached returns the functions and types that tests reach outside bubbles, or anywhere, each with a place that uses it.
 func (p *program) reached(anywhere bool) map[string]string {
-	found := map[string]string{"": ""} // the declarations of variables
+	found := map[string]string{"": ""} // declarations without a name
 	uses := make(map[string][]string)
 	from := make(map[[2]string]string)
 	for name, places := range p.uses {

@@ -40,7 +40,7 @@ func TestCanaryClient(t *testing.T) {
 	require.NotEmpty(t, canariesIn(account.CardNumber), "the response was read")
 	require.Equal(t, canaryOf("Config", "ClientSecret"), config.ClientSecret.Reveal())
 
-	derived, err := client.With(prepaid.Overrides{AttemptTimeout: time.Second})
+	derived, err := client.With(prepaid.Overrides{AttemptTimeout: time.Minute})
 	require.NoError(t, err)
 	own := partner{client, config, client, client.Accounts, []prepaid.Config{config}, map[string]prepaid.Config{"a": config}}
 	for name, value := range map[string]any{

@@ -58,7 +58,7 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 // client's attempts are: the service's time for a payment does not depend on them.
 func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	short, long := prepaid.Overrides{AttemptTimeout: 5 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}
+	short, long := prepaid.Overrides{AttemptTimeout: 10 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}
 	for name, c := range map[string]struct {
 		first, second *prepaid.Overrides // nil: the client itself
 		wait          time.Duration

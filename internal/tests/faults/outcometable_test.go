@@ -166,7 +166,7 @@ func tableConfig(server *tableServer, onPipes bool) prepaid.Config {
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1}
 	if onPipes {
 		config.Transport = server.Transport()
-		config.AttemptTimeout = 9 * time.Second // a token has 30 s
+		config.AttemptTimeout = 10 * time.Second
 		config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: time.Second, MaxWait: time.Second, MaxThrottleWait: 3 * time.Second}
 	}
 	return config

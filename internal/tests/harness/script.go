@@ -135,6 +135,8 @@ func Unreachable(err error) Step {
 }
 
 // After is a step that pauses for the time wait and then calls next, unless the request's context ends first.
+//
+//waits:bubble
 func After(wait time.Duration, next Step) Step {
 	return func(r *http.Request) (*http.Response, error) {
 		timer := time.NewTimer(wait)
