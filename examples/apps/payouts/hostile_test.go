@@ -105,7 +105,7 @@ func TestHostile(t *testing.T) {
 	}
 	report := hostile.Test(t, hostile.Options{
 		Worker: "payouts", Database: pgtest.Start(t, pgtest.Options{}).URL(), Prepare: prepare, Enqueue: order,
-		Copies: 3, Payments: 40, TransfersOnly: true, Freezes: 1, Freeze: 4 * time.Second, ServiceFreezes: 1, ClockMoves: 1,
+		Copies: 3, Payments: 40, TransfersOnly: true, Faults: 0.2, Freezes: 1, Freeze: 4 * time.Second, ServiceFreezes: 1, ClockMoves: 1,
 		Quiet: 3 * time.Minute, Timeout: 6 * time.Minute, // a busy machine needs many attempts, after which the store waits up to 5 minutes
 	})
 	defer pool.Close()
