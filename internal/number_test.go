@@ -136,15 +136,15 @@ func FuzzInt64(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		value, ok := number.Int64([]byte(text))
-		var number json.Number
-		valid := json.Unmarshal([]byte(text), &number) == nil && string(number) == text && text != ""
+		var read json.Number
+		valid := json.Unmarshal([]byte(text), &read) == nil && string(read) == text && text != ""
 		if ok {
 			require.True(t, valid, "not a JSON number")
-			if float, err := number.Float64(); err == nil {
+			if float, err := read.Float64(); err == nil {
 				require.InEpsilon(t, math.Abs(float)+1, math.Abs(float64(value))+1, 1e-15)
 			}
 		}
-		if plain, err := number.Int64(); valid && err == nil {
+		if plain, err := read.Int64(); valid && err == nil {
 			require.True(t, ok)
 			require.Equal(t, plain, value)
 		}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"bytes"
 	"context"
 	"flag"
@@ -74,7 +75,7 @@ func newPayroll(t *testing.T, lost uint32) *payroll {
 // faultOf depends only on the payment and the attempt. It lets the third attempt succeed.
 func faultOf(a prepaidtest.Arrival, lost uint32) prepaidtest.Fault {
 	dice := fnv.New32()
-	_, _ = dice.Write(append([]byte(a.RequestID), byte(a.Sending)))
+	fmt.Fprint(dice, a.RequestID, a.Sending)
 	n := dice.Sum32() % 100
 	switch a.Sending {
 	case 1:

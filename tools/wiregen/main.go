@@ -56,7 +56,7 @@ func run(directory string, write bool, out io.Writer) error {
 	if files[redactOutput], err = p.generateRedaction(); err != nil {
 		return err
 	}
-	stale := ""
+	var stale strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(directory, name)
 		there, err := os.ReadFile(path)
@@ -68,15 +68,15 @@ func run(directory string, write bool, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			stale += shown
+			stale.WriteString(shown)
 		} else if err := os.WriteFile(path, files[name], 0o644); err != nil { //nolint:gosec // source code, like other files
 			return err
 		}
 	}
-	if stale != "" {
-		lines := strings.SplitAfter(stale, "\n")
+	if stale.Len() > 0 {
+		lines := strings.SplitAfter(stale.String(), "\n")
 		fmt.Fprint(out, strings.Join(lines[:min(mostShown, len(lines))], ""))
-		return errors.New("generated files are stale: run go generate .")
+		return errors.New("generated files are stale: run go generate")
 	}
 	return nil
 }
