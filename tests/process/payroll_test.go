@@ -1,10 +1,10 @@
 package process
 
 import (
-	"fmt"
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
