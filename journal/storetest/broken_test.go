@@ -231,8 +231,6 @@ func onResting(f func(b *broken, r *journal.Resting) *journal.Resting) func(b *b
 	}
 }
 
-var errMistake = errors.New("mistake")
-
 // mistakes break one rule each.
 //
 //waits:bubble

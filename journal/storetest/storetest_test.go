@@ -19,6 +19,8 @@ import (
 	"github.com/cardprograms/prepaid/journal/storetest"
 )
 
+var errMistake = errors.New("mistake")
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // inBubbles is storetest.Run in virtual time, for stores that are in this process.
