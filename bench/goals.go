@@ -9,34 +9,33 @@ type benchCase struct {
 	time        string // duration of a run, or number of its operations
 	count       int    // runs per process
 	full, quick int    // processes
-	counts      bool   // the case has rows that are counts
 	rows        func(*measurements) []row
 }
 
 func cases() []benchCase {
 	return []benchCase{
-		{"account", "Account", "900x", 4, 10, 3, true, func(m *measurements) []row {
+		{"account", "Account", "900x", 4, 10, 3, func(m *measurements) []row {
 			return callRows(m, "Account", "one account", "if not decoded", 0.36, 0.56)
 		}},
-		{"accounts page", "AccountPage", "100x", 4, 8, 2, true, func(m *measurements) []row {
+		{"accounts page", "AccountPage", "100x", 4, 8, 2, func(m *measurements) []row {
 			return pageRows(m, "AccountPage", "100 accounts", 0.30)
 		}},
-		{"transactions page", "TransactionPage", "100x", 4, 8, 2, true, func(m *measurements) []row {
+		{"transactions page", "TransactionPage", "100x", 4, 8, 2, func(m *measurements) []row {
 			return pageRows(m, "TransactionPage", "100 transactions", 0.22)
 		}},
-		{"transfer", "Transfer", "900x", 4, 10, 3, true, func(m *measurements) []row {
+		{"transfer", "Transfer", "900x", 4, 10, 3, func(m *measurements) []row {
 			return callRows(m, "Transfer", "one transfer", "if encoded before and not decoded", 1, 0.78)
 		}},
-		{"loopback", "Loopback", "900x", 2, 10, 3, false, loopbackRows},
-		{"pages", "Pages", "1x", 1, 3, 1, true, iterationRows},
-		{"report", "Report", "1x", 1, 5, 1, false, reportRows},
-		{"start", "Start", "1x", 1, 150, 30, false, startRows},
-		{"token renewal", "TokenRenewal", "1x", 1, 1, 1, false, renewalRows},
-		{"token", "Token", "1s", 1, 5, 1, true, tokenRows},
-		{"limiter", "Limiter", "1s", 1, 7, 3, true, limiterRows},
-		{"limiter, ours", slotsPrefix + "$/^response", "1s", 1, 7, 3, true, nil},
-		{"limiter, a line of callers", slotsPrefix + "Line", "1s", 1, 1, 1, true, nil},
-		{"size", "Size", "1x", 1, 1, 1, true, sizeRows},
+		{"loopback", "Loopback", "900x", 2, 10, 3, loopbackRows},
+		{"pages", "Pages", "1x", 1, 3, 1, iterationRows},
+		{"report", "Report", "1x", 1, 5, 1, reportRows},
+		{"start", "Start", "1x", 1, 150, 30, startRows},
+		{"token renewal", "TokenRenewal", "1x", 1, 1, 1, renewalRows},
+		{"token", "Token", "1s", 1, 5, 1, tokenRows},
+		{"limiter", "Limiter", "1s", 1, 7, 3, limiterRows},
+		{"limiter, ours", slotsPrefix + "$/^response", "1s", 1, 7, 3, nil},
+		{"limiter, a line of callers", slotsPrefix + "Line", "1s", 1, 1, 1, nil},
+		{"size", "Size", "1x", 1, 1, 1, sizeRows},
 	}
 }
 
