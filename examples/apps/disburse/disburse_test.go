@@ -17,28 +17,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func TestPaidOnceAndNeverAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 40, prepaidtest.Options{InMemory: true})
-		code, out, errOut := s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
-		require.Empty(t, errOut)
-		s.requirePaidOnce()
-		require.Equal(t, 40, s.transfers())
-		first, err := os.ReadFile(s.file + ".summary.csv")
-		require.NoError(t, err)
-
-		s.srv.AllowOnly("GET /accounts/{id}/transactions") // no payment
-		code, out, errOut = s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
-		require.Contains(t, out, "this run    payments: 0,")
-		second, err := os.ReadFile(s.file + ".summary.csv")
-		require.NoError(t, err)
-		require.Equal(t, string(first), string(second))
-	})
-}
-
 func TestDryRunSendsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -76,6 +76,9 @@ func TestWhatAFileMayHave(t *testing.T) {
 		code, out, errOut := s.run("-rows", "3", "-sum", "300.03")
 		require.Equal(t, exitPaid, code, out+errOut)
 		s.requirePaidOnce()
+		s.srv.AllowOnly("GET /accounts/{id}/transactions") // no payment
+		code, out, errOut = s.run()
+		require.Equal(t, exitPaid, code, out+errOut)
 		history := s.srv.Transactions(s.accounts[0])
 		require.Equal(t, `Löhne, "November"`, history[len(history)-1].Reference)
 	})

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/hostile"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -23,7 +22,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(child())
 	}
-	hostile.Worker("disburse", disburser)
 	_ = os.Unsetenv("PREPAID_BASE_URL") // of the user's environment
 	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
 	if err := flag.Set("test.parallel", "8"); err != nil { // tests mostly wait

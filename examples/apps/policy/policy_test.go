@@ -47,18 +47,6 @@ func fileWith(t *testing.T, text string) string {
 	return name
 }
 
-func TestDemonstration(t *testing.T) {
-	t.Parallel()
-	code, out, errOut := runWith(t, "")
-	require.Zero(t, code, out+errOut)
-	require.Empty(t, errOut)
-	expected, err := os.ReadFile("expect.txt")
-	require.NoError(t, err)
-	for line := range strings.Lines(string(expected)) {
-		require.Regexp(t, "(?m)"+strings.TrimSpace(line), out)
-	}
-}
-
 // fictionalService is the demonstration's emulator as the service.
 func fictionalService(t *testing.T) {
 	t.Helper()
