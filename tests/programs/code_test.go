@@ -44,15 +44,6 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	}
 }
 
-// A block that no file has is reported in any document.
-func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
-	t.Parallel()
-	atRoot(t)
-	code := compiledCode(t)
-	require.True(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\n    case prepaid.OutcomeApplied:\n"))
-	require.False(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\ncase prepaid."+"OutcomeMaybe:\n"))
-}
-
 // compiledCode returns every Go file of the module and its nested modules, without comments.
 func compiledCode(t *testing.T) string {
 	t.Helper()
@@ -83,10 +74,8 @@ var readCode = sync.OnceValues(func() (string, error) {
 
 func requireCompiled(t *testing.T, code, document, block string) {
 	t.Helper()
-	require.True(t, hasCode(code, block), "%s: this is in no Go file:\n%s", document, block)
+	require.True(t, strings.Contains(code, "\n"+plainLines(block)), "%s: this is in no Go file:\n%s", document, block)
 }
-
-func hasCode(code, block string) bool { return strings.Contains(code, "\n"+plainLines(block)) }
 
 // plainLines removes indentation, empty lines, and comments.
 func plainLines(text string) string {

@@ -5,11 +5,8 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
-	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,20 +45,6 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 	for _, name := range wanted {
 		require.True(t, shown[name], "%s has no example with an Output comment: add Example%s", name, strings.Replace(name, ".", "_", 1))
 	}
-}
-
-// An example without an Output comment is compiled but not run, so it does not count. An example of another method
-// does not count.
-func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
-	t.Parallel()
-	atRoot(t)
-	require.Equal(t, map[string]bool{"S.A": true, "S.D": true}, methodsWithOutput(documentation(t, map[string]string{
-		"s.go": "package s\n\ntype S struct{}\n\nfunc (S) A() {}\nfunc (S) B() {}\nfunc (S) C() {}\nfunc (S) D() {}\n",
-		"s_test.go": "package s_test\n\n" +
-			"func ExampleS_A() {\n\tprintln()\n\t// Output: 1\n}\n\n" +
-			"func ExampleS_B() {\n\tprintln()\n}\n\n" +
-			"func ExampleS_D_second() {\n\tprintln()\n\t// Output:\n}\n",
-	})))
 }
 
 // methodNames lists the methods of a type as Type.Method, except those that print it.
@@ -117,14 +100,7 @@ func TestEveryExampleSaysWhatItShows(t *testing.T) {
 		".", "webhook", "journal", filepath.Join("journal", "journalfile"), "prepaidtest", "hostile", filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
 		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres"), filepath.Join("contrib", "postgres", "pgtest"),
 	} {
-		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
-		require.NoError(t, err)
-		var files []*ast.File
-		for _, path := range paths {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-			require.NoError(t, err)
-			files = append(files, file)
-		}
+		_, files := parsedWithComments(t, filepath.Join(directory, "*_test.go"))
 		examples := doc.Examples(files...)
 		require.NotEmpty(t, examples, directory)
 		for _, example := range examples {
@@ -145,28 +121,22 @@ func runs(examples []*doc.Example) bool {
 // packageWithExamples reads the documentation of a package as its reference page shows it.
 func packageWithExamples(t *testing.T, directory string) *doc.Package {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
-	require.NoError(t, err)
-	sources := map[string]string{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		sources[path] = string(text)
-	}
-	return documentation(t, sources)
-}
-
-// documentation reads that of sources.
-func documentation(t *testing.T, sources map[string]string) *doc.Package {
-	t.Helper()
-	set := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		file, err := parser.ParseFile(set, name, sources[name], parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
-		files = append(files, file)
-	}
+	set, files := parsedWithComments(t, filepath.Join(directory, "*.go"))
 	page, err := doc.NewFromFiles(set, files, "example")
 	require.NoError(t, err)
 	return page
+}
+
+func parsedWithComments(t *testing.T, pattern string) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, path := range paths {
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	return set, files
 }
