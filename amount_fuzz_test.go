@@ -90,25 +90,3 @@ func FuzzAmountJSON(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAmount(b *testing.B) {
-	text, number, x, y := "12345.67", []byte("12345.67"), MustAmount("12345.67"), MustAmount("0.5")
-	var a Amount
-	buffer := make([]byte, 0, 32)
-	for name, operation := range map[string]func() error{
-		"Parse":         func() error { _, err := ParseAmount(text); return err },
-		"UnmarshalJSON": func() error { return a.UnmarshalJSON(number) },
-		"MarshalJSON":   func() error { _, err := x.MarshalJSON(); return err },
-		"AppendText":    func() (err error) { buffer, err = x.AppendText(buffer[:0]); return err },
-		"Add":           func() error { _, err := x.Add(y); return err },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := operation(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

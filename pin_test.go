@@ -307,14 +307,3 @@ func TestPINEnvelopeJSON(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkSeal(b *testing.B) {
-	key := testPINKey(b, PINKeyOptions{})
-	secret := pinSecret("123456", "4821")
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := key.Seal(secret); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package idlock
 
 import (
 	"context"
-	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -82,33 +81,4 @@ func TestDigestsKeepTheirPartsApart(t *testing.T) {
 	require.NotEqual(t, one, d.of(&Payment{Operation: "pay", Source: "ab"}))
 	require.NotEqual(t, one, d.of(&Payment{Operation: "paya", Body: []byte("b")}))
 	require.NotEqual(t, one, d.of(&Payment{Operation: "send", Source: "a", Body: []byte("b")}))
-}
-
-// The cost of a payment's per-ID lock and memory.
-func BenchmarkTurn(b *testing.B) {
-	g := New(atOnce)
-	p := Payment{Operation: "Accounts.Transfer", Source: "EA52174568995001", Body: make([]byte, 250)}
-	ids := make([]string, 2*maxApplied)
-	for n := range ids {
-		ids[n] = "123e4567-e89b-12d3-a456-42661417" + strconv.Itoa(1_000_000+n)
-	}
-	var before, after runtime.MemStats
-	runtime.GC() //nolint:revive // what was there before does not count
-	runtime.ReadMemStats(&before)
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		p.ID = ids[n%len(ids)]
-		n++
-		lock, err := g.Enter(context.Background(), p)
-		if err != nil {
-			b.Fatal(err)
-		}
-		lock.Leave(true)
-	}
-	runtime.GC() //nolint:revive // what is left is what counts
-	runtime.ReadMemStats(&after)
-	b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "held-B")
-	runtime.KeepAlive(g)
-	runtime.KeepAlive(ids)
 }

@@ -41,21 +41,6 @@ func BenchmarkSlotLimiter(b *testing.B) {
 	}
 }
 
-func BenchmarkSlotLimiterParallel(b *testing.B) {
-	l := newLimiter(1<<17, time.Millisecond, 1)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			slot, err := l.Acquire(b.Context(), ratelimit.Call)
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			slot.Release(responded)
-		}
-	})
-}
-
 // BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts callers that got
 // theirs before earlier callers. All are payments: a timer spaces a backlog of others.
 func BenchmarkSlotLimiterLine(b *testing.B) {

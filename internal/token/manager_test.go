@@ -327,31 +327,6 @@ func TestTokenManagerUnderStress(t *testing.T) {
 	})
 }
 
-func BenchmarkTokenSteadyState(b *testing.B) {
-	newManager := func(b *testing.B) *Manager {
-		m := NewManager((&endpoint{life: time.Hour}).fetch, Options{})
-		b.Cleanup(m.Close)
-		_, err := m.Token(b.Context(), nil)
-		require.NoError(b, err)
-		b.ReportAllocs()
-		return m
-	}
-	b.Run("serial", func(b *testing.B) {
-		m, ctx := newManager(b), b.Context()
-		for b.Loop() {
-			_, _ = m.Token(ctx, nil)
-		}
-	})
-	b.Run("parallel", func(b *testing.B) {
-		m, ctx := newManager(b), b.Context()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				_, _ = m.Token(ctx, nil)
-			}
-		})
-	})
-}
-
 func TestTokenBackOffIsBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]time.Duration{0: 1, 1: 1, 2: 2, 3: 4, 6: 32, 7: 60, 16: 60, 17: 60, 64: 60, 1 << 30: 60} {
