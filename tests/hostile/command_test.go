@@ -1,24 +1,18 @@
 package hostile_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/hostile"
-	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/journal/journalfile"
+	"github.com/cardprograms/prepaid/tests/built"
 )
 
 // Exit statuses of the command.
@@ -53,77 +47,26 @@ func payWithJournal() error {
 	if err != nil {
 		return err
 	}
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return err
-	}
-	client, err := prepaid.NewClient(config)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	j, err := journalfile.Open(filepath.Join(job.Dir, "journal"), journalfile.Options{})
-	if err != nil {
-		return err
-	}
-	defer j.Close()
 	if os.Getenv("WORKER_NEEDS_ORDERS") != "" {
 		if _, err := os.Stat(filepath.Join(job.Dir, "ordered")); err != nil {
 			return err
 		}
 	}
-	var problems []error
-	for _, p := range job.Payments {
-		if os.Getenv("WORKER_LEAVES_OUT") == p.SourceReference {
-			continue
-		}
-		switch params := p.Params().(type) {
-		case prepaid.TransferParams:
-			_, err = j.Transfer(context.Background(), client.Accounts, p.SourceAccountID, params)
-		case prepaid.DirectEntryOutParams:
-			_, err = j.DirectEntryOut(context.Background(), client.Accounts, p.SourceAccountID, params)
-		}
-		if e, _ := j.Get(p.RequestID); e.State != journal.StateRejected {
-			problems = append(problems, err)
-		}
-	}
-	return errors.Join(problems...)
+	job.Payments = slices.DeleteFunc(job.Payments, func(p hostile.Payment) bool { return os.Getenv("WORKER_LEAVES_OUT") == p.SourceReference })
+	_, err = payJournaled(context.Background(), job)
+	return err
 }
-
-// directory is where the command is built.
-func directory() string {
-	return filepath.Join(os.TempDir(), fmt.Sprint("prepaid-hostile-tests-", os.Getpid()))
-}
-
-var build = sync.OnceValues(func() (string, error) {
-	program := filepath.Join(directory(), "prepaid-hostile.exe")
-	command := exec.Command("go", "-C", filepath.Join("..", ".."), "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/prepaid-hostile")
-	printed, err := command.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, printed)
-	}
-	return program, nil
-})
 
 // command returns the command, for a run with arguments.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	program, err := build()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // our own program
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
-	return cmd
+	return built.Command(t, []string{"TMPDIR=" + t.TempDir()}, "prepaid-hostile", args...)
 }
 
 // try runs the command to its end.
 func try(t *testing.T, args ...string) (status int, out, errOut string) {
 	t.Helper()
-	cmd := command(t, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run()
-	require.NotNil(t, cmd.ProcessState, "the command cannot be started")
-	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	return built.Run(t, command(t, args...))
 }
 
 // worker is a command line that runs this program.
@@ -161,24 +104,11 @@ func TestNotFinished(t *testing.T) {
 	require.Contains(t, out, "not finished: the run has taken 300ms, and no worker has requested a token\n")
 	require.Contains(t, out, `-seed 9 -copies=3 -database=postgres://me:xxxxx@db.invalid/x -timeout=300ms -- sh -c 'sleep 60 # it'\''s -seed 4' ''`+"\n")
 
-	cmd := command(t, "sh", "-c", "echo begun; exec sleep 600")
-	var text, begun bytes.Buffer
-	stderr, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	cmd.Stdout = &text
-	require.NoError(t, cmd.Start())
-	for buffer := make([]byte, 100); !strings.Contains(begun.String(), "begun"); {
-		n, err := stderr.Read(buffer)
-		require.NoError(t, err)
-		begun.Write(buffer[:n])
-	}
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	_, err = io.Copy(io.Discard, stderr)
-	require.NoError(t, err)
-	require.Error(t, cmd.Wait())
-	require.Equal(t, exitUnfinished, cmd.ProcessState.ExitCode())
-	require.Contains(t, text.String(), "not finished: ")
-	require.Contains(t, text.String(), ", and no worker has requested a token\n")
+	run := built.Start(t, command(t, "sh", "-c", "echo begun; exec sleep 600"))
+	run.Says("begun")
+	require.Equal(t, exitUnfinished, run.Stop(os.Interrupt))
+	require.Contains(t, run.Out.String(), "not finished: ")
+	require.Contains(t, run.Out.String(), ", and no worker has requested a token\n")
 }
 
 func TestWrongUse(t *testing.T) {

@@ -170,14 +170,22 @@ func fromEnv() (*prepaid.Client, error) {
 
 // journaled pays with a journal.
 func journaled(ctx context.Context, job hostile.Job) error {
-	client, err := fromEnv()
+	claims, err := payJournaled(ctx, job)
 	if err != nil {
 		return err
+	}
+	return job.Summarize(claims)
+}
+
+func payJournaled(ctx context.Context, job hostile.Job) ([]hostile.Claim, error) {
+	client, err := fromEnv()
+	if err != nil {
+		return nil, err
 	}
 	defer client.Close()
 	j, err := journalfile.Open(filepath.Join(job.Dir, "journal"), journalfile.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer j.Close()
 	claims := make([]hostile.Claim, 0, len(job.Payments))
@@ -196,11 +204,11 @@ func journaled(ctx context.Context, job hostile.Job) error {
 		case journal.StateRejected:
 			claim.State = hostile.StateRejected
 		default:
-			return err
+			return nil, err
 		}
 		claims = append(claims, claim)
 	}
-	return job.Summarize(claims)
+	return claims, nil
 }
 
 func TestJournal(t *testing.T) {

@@ -3,12 +3,10 @@ package hostile_test
 import (
 	"flag"
 	"log"
-	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/cardprograms/prepaid/hostile"
+	"github.com/cardprograms/prepaid/tests/built"
 )
 
 // TestMain is also the worker of most runs: Worker does not return in a process that a run has started. Runs wait more than they
@@ -22,8 +20,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		log.Fatal(err)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(directory())
-		os.Exit(code)
-	}))
+	built.Main(m, map[string]string{"../..": "./cmd/prepaid-hostile"})
 }

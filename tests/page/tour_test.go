@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid/tests/built"
 	"github.com/cardprograms/prepaid/tests/programs/emulator"
 	"github.com/cardprograms/prepaid/tests/transcript"
 )
@@ -25,7 +26,7 @@ const mostScale = 64
 // carried out later; curl and the SDK repeat it.
 func TestTour(t *testing.T) {
 	t.Parallel()
-	emulator.NeedTool(t, "curl")
+	built.NeedTool(t, "curl")
 	picture := camera(t)
 	for scale := 1; scale <= mostScale; scale *= 4 { // longer than in the document if the machine is too slow
 		v := &visit{emulator.Start(t, "-log", "off"), picture, scale}

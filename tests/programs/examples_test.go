@@ -1,53 +1,32 @@
 package programs
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/tests/built"
 	"github.com/cardprograms/prepaid/tests/transcript"
 )
-
-// limit is for a run of a program, which takes at most 10 s on an idle machine.
-const limit = 5 * time.Minute
 
 // program returns a command that runs a built program in a new directory. It sees only the given PREPAID_ variables.
 func program(t *testing.T, environment []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	atRoot(t)
-	require.NoError(t, build())
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, filepath.Join(binaries(), name), args...)
+	command := built.Command(t, environment, name, args...)
 	command.Dir = t.TempDir()
-	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PREPAID_") }), environment...)
 	return command
 }
 
 // run runs a program to its end.
 func run(t *testing.T, environment []string, name string, args ...string) (code int, out, errOut string) {
 	t.Helper()
-	command := program(t, environment, name, args...)
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); err != nil {
-		require.ErrorAs(t, err, new(*exec.ExitError))
-	}
-	return command.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	return built.Run(t, program(t, environment, name, args...))
 }
 
 // environmentOf returns the variables of a client of srv.

@@ -4,6 +4,7 @@ package programs
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/tests/built"
 )
 
 // deployment is an emulator that examples/quickstart uses as the real test environment.
@@ -164,10 +166,10 @@ func TestQuickstartInterrupted(t *testing.T) {
 				}
 				return prepaidtest.Fault{}
 			})
-			started := start(t, program(t, append(d.environment, "PREPAID_REPORT_TEMPLATE="+prepaidtest.DailySettlement), "quickstart", "-pause", "0"))
-			started.await(t, arrived)
-			require.Equal(t, 1, started.interrupt(t))
-			out, errOut := started.out.String(), started.errOut.String()
+			started := built.Start(t, program(t, append(d.environment, "PREPAID_REPORT_TEMPLATE="+prepaidtest.DailySettlement), "quickstart", "-pause", "0"))
+			started.Await(arrived)
+			require.Equal(t, 1, started.Stop(os.Interrupt))
+			out, errOut := started.Out.String(), started.ErrOut.String()
 			require.Regexp(t, "^quickstart: step [0-9]+: .*context canceled\n$", errOut)
 			require.Contains(t, out, name)
 			require.NotContains(t, out, c.after)

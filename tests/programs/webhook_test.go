@@ -22,6 +22,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/tests/built"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -96,13 +97,13 @@ func newSite(t *testing.T) *site {
 // receive starts the receiver, interrupts it after meanwhile, and returns what it printed.
 func (s *site) receive(t *testing.T, meanwhile func()) string {
 	t.Helper()
-	receiver := start(t, program(t, s.environment, "webhook", append(s.args, "-books", s.books)...))
-	receiver.says(t, "listening on "+s.address)
+	receiver := built.Start(t, program(t, s.environment, "webhook", append(s.args, "-books", s.books)...))
+	receiver.Says("listening on " + s.address)
 	meanwhile()
 	require.NoError(t, s.WaitIdle(t.Context()))
-	require.Zero(t, receiver.interrupt(t), &receiver.errOut)
-	require.Empty(t, receiver.errOut.String())
-	return receiver.out.String()
+	require.Zero(t, receiver.Stop(os.Interrupt), &receiver.ErrOut)
+	require.Empty(t, receiver.ErrOut.String())
+	return receiver.Out.String()
 }
 
 // The program uses the emulator as the real service until it is interrupted. Started again, it drains missed messages into
@@ -187,15 +188,15 @@ func TestBooksThatCannotBeWritten(t *testing.T) {
 	command := program(t, s.environment, "webhook", append(s.args, "-books", s.books)...)
 	command.Args = append([]string{"sh", "-c", `ulimit -f 1 && exec "$0" "$@"`, command.Path}, command.Args[1:]...)
 	command.Path = "/bin/sh"
-	receiver := start(t, command)
-	receiver.says(t, "listening on "+s.address)
+	receiver := built.Start(t, command)
+	receiver.Says("listening on " + s.address)
 	for range 2 {
 		require.Equal(t, http.StatusInternalServerError, s.send(t, "m-2", "other", `,"long":"`+strings.Repeat("x", 2000)+`"`))
 		require.Equal(t, http.StatusInternalServerError, s.send(t, "m-1", "transaction", twelve))
 	}
-	require.Zero(t, receiver.interrupt(t))
-	require.NotRegexp(t, "booked: (other|transaction)", receiver.out.String())
-	require.Contains(t, receiver.out.String(), "cannot be written")
+	require.Zero(t, receiver.Stop(os.Interrupt))
+	require.NotRegexp(t, "booked: (other|transaction)", receiver.Out.String())
+	require.Contains(t, receiver.Out.String(), "cannot be written")
 }
 
 // A message of another shape is refused. 0.00 is an amount.

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/tests/built"
 )
 
 func TestPrintedCommandsWork(t *testing.T) {
 	t.Parallel()
-	NeedTool(t, "curl")
+	built.NeedTool(t, "curl")
 	p := Start(t, "-client-secret", "it's a $ecret")
 	lines := regexp.MustCompile(`(?m)^  ((?:TOKEN=|curl ).*)$`).FindAllStringSubmatch(p.Greeting, -1)
 	require.Len(t, lines, 2)
@@ -22,12 +23,12 @@ func TestPrintedCommandsWork(t *testing.T) {
 	require.NoError(t, err, string(got))
 	require.Contains(t, string(got), `"account_id":"`+ada+`"`)
 	p.Stop(os.Interrupt)
-	require.Contains(t, p.Problems(), "template=/accounts/{id} status=200")
+	require.Contains(t, p.ErrOut.String(), "template=/accounts/{id} status=200")
 }
 
 func TestControlOfTheDocumentation(t *testing.T) {
 	t.Parallel()
-	NeedTool(t, "curl")
+	built.NeedTool(t, "curl")
 	text, err := os.ReadFile("../../../docs/emulator-control.md")
 	require.NoError(t, err)
 	section := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(text)
@@ -70,7 +71,7 @@ func TestPINOptionsHaveAnEffect(t *testing.T) {
 func pinScript(t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"openssl", "curl", "od"} {
-		NeedTool(t, tool)
+		built.NeedTool(t, tool)
 	}
 	text, err := os.ReadFile("../../../docs/emulator-pin.md")
 	require.NoError(t, err)
