@@ -5,17 +5,13 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 1, prepaidtest.Options{InMemory: true})
+	inBubble(t, 1, func(t *testing.T, s *stage) {
 		good := row("emp-0", s.accounts[0], "100.00")
 		for _, c := range []struct {
 			name string
@@ -48,8 +44,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			{"open quote", columns + "\n" + good + "\nemp-1,EA1,5,\"SALARY\nemp-2,EA1,5,SALARY\n", []string{`line 3: extraneous or missing "`}},
 		} {
 			require.NoError(t, os.WriteFile(s.file, []byte(c.file), 0o600))
-			code, _, errOut := s.run()
-			require.Equal(t, exitWrong, code, c.name)
+			_, errOut := s.exits(exitWrong)
 			lines := strings.Split(strings.TrimSpace(errOut), "\n")
 			require.Len(t, lines, len(c.want)+1, c.name+errOut)
 			for i, want := range c.want {
@@ -68,17 +63,14 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 
 func TestWhatAFileMayHave(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+	inBubble(t, 3, func(t *testing.T, s *stage) {
 		text := "\xef\xbb\xbf" + columns + "\r\n" + strings.Join(s.rows(), "\r\n") // from a spreadsheet, without a final newline
 		text = strings.Replace(text, "SALARY", `"Löhne, ""November"""`, 1)
 		require.NoError(t, os.WriteFile(s.file, []byte(text), 0o600))
-		code, out, errOut := s.run("-rows", "3", "-sum", "300.03")
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid, "-rows", "3", "-sum", "300.03")
 		s.requirePaidOnce()
 		s.srv.AllowOnly("GET /accounts/{id}/transactions") // no payment
-		code, out, errOut = s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid)
 		history := s.srv.Transactions(s.accounts[0])
 		require.Equal(t, `Löhne, "November"`, history[len(history)-1].Reference)
 	})
@@ -86,10 +78,8 @@ func TestWhatAFileMayHave(t *testing.T) {
 
 func TestControlTotals(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
-		code, _, errOut := s.run("-rows", "4", "-sum", "300.04")
-		require.Equal(t, exitWrong, code)
+	inBubble(t, 3, func(t *testing.T, s *stage) {
+		_, errOut := s.exits(exitWrong, "-rows", "4", "-sum", "300.04")
 		require.Contains(t, errOut, "the file has 3 payments, -rows says 4\nthe sum of the file is 300.03, -sum says 300.04\n")
 		require.Empty(t, s.srv.Requests())
 	})
@@ -98,8 +88,7 @@ func TestControlTotals(t *testing.T) {
 // The file is overwritten during the run: the checked content is sent.
 func TestFileChangedWhileInUse(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 200, prepaidtest.Options{InMemory: true})
+	inBubble(t, 200, func(t *testing.T, s *stage) {
 		first := true
 		s.onPaid = func() {
 			if first {
@@ -107,12 +96,10 @@ func TestFileChangedWhileInUse(t *testing.T) {
 				s.write(strings.ReplaceAll(strings.Join(s.rows(), "\n"), ",1", ",9"))
 			}
 		}
-		code, _, errOut := s.run()
-		require.Equal(t, exitPaid, code, errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 		s.onPaid = nil
-		code, _, errOut = s.run()
-		require.Equal(t, exitWrong, code)
+		_, errOut := s.exits(exitWrong)
 		require.Contains(t, errOut, "line 2: journal: ")
 	})
 }

@@ -28,13 +28,11 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 		for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
 			s := newStage(t, 2, prepaidtest.Options{InMemory: true})
 			s.write(row("emp-1", s.accounts[0], "1.25"))
-			code, _, errOut := s.run()
-			require.Equal(t, exitPaid, code, errOut)
+			s.exits(exitPaid)
 			s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
 			require.NoError(t, os.Remove(s.journal()))
 			for range 2 { // even if it is not sent again
-				code, out, errOut := s.run()
-				require.Equal(t, exitRefused, code, out+errOut)
+				out, errOut := s.exits(exitRefused)
 				require.Regexp(t, "^line 2: "+another, errOut)
 				require.Equal(t, "1", count(out, statePaid))
 				require.Equal(t, "1", count(out, stateEarlier))
@@ -47,8 +45,7 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 // A journal is lost after a crash. Earlier payments have arrived, and are distinguished from later edits.
 func TestJournalLostAfterACrash(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 20, prepaidtest.Options{InMemory: true})
+	inBubble(t, 20, func(t *testing.T, s *stage) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		paid := atomic.Int32{}
 		s.onPaid = func() {
@@ -61,16 +58,14 @@ func TestJournalLostAfterACrash(t *testing.T) {
 		require.Equal(t, exitUnfinished, code)
 		s.onPaid = nil
 		require.NoError(t, os.Remove(s.journal()))
-		code, out, errOut := s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 
 		require.NoError(t, os.Remove(s.journal()))
 		rows := s.rows()
 		rows[0] = strings.Replace(rows[0], "100.00", "990.00", 1)
 		s.write(rows...)
-		code, out, errOut = s.run()
-		require.Equal(t, exitRefused, code, out)
+		out, errOut := s.exits(exitRefused)
 		require.Regexp(t, "^line 2: "+another, errOut)
 		require.Equal(t, "19", count(out, statePaid))
 		require.Equal(t, []string{"2", "emp-0", "990.00", stateEarlier}, s.summary()[0][:4])
@@ -80,16 +75,13 @@ func TestJournalLostAfterACrash(t *testing.T) {
 // A payment without a comparison is not reported as proven.
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+	inBubble(t, 3, func(t *testing.T, s *stage) {
 		s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
-		code, out, errOut := s.run()
-		require.Equal(t, exitUnfinished, code, out+errOut)
+		out, errOut := s.exits(exitUnfinished)
 		require.Contains(t, errOut, "the paid rows are not proven")
 		require.Contains(t, out, "not proven  the history of the float account: ")
 		s.srv.ClearFaults()
-		code, out, errOut = s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 	})
 }
@@ -100,8 +92,7 @@ func TestProofIsOnePass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, offset := range []time.Duration{-3 * time.Hour, 0, 3 * time.Hour} {
 			s := newStage(t, 30, prepaidtest.Options{InMemory: true, StartAt: time.Now().Add(offset)})
-			code, out, errOut := s.run()
-			require.Equal(t, exitPaid, code, out+errOut)
+			out, errOut := s.exits(exitPaid)
 			require.Equal(t, "30", count(out, statePaid))
 			require.Empty(t, errOut)
 			looks := 0
@@ -118,14 +109,11 @@ func TestProofIsOnePass(t *testing.T) {
 // A row whose reference alone was edited while the journal was lost has been paid.
 func TestJournalLostAndReferenceEdited(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
-		code, _, errOut := s.run()
-		require.Equal(t, exitPaid, code, errOut)
+	inBubble(t, 3, func(t *testing.T, s *stage) {
+		s.exits(exitPaid)
 		require.NoError(t, os.Remove(s.journal()))
 		s.write(strings.ReplaceAll(strings.Join(s.rows(), "\n"), "SALARY", "WAGES"))
-		code, out, errOut := s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 	})
 }
@@ -133,18 +121,15 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 // A payment missing from the history is neither paid nor unpaid. A later run finds it.
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+	inBubble(t, 3, func(t *testing.T, s *stage) {
 		s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
-		code, out, errOut := s.run()
-		require.Equal(t, exitUnfinished, code, out+errOut)
+		out, _ := s.exits(exitUnfinished)
 		require.Equal(t, "3", count(out, stateUnseen))
 		require.Equal(t, "0", count(out, statePaid))
 		require.Contains(t, out, "not proven  payments reported as made, but not in the history yet: this does not prove that no money moved\n")
 		require.Contains(t, out, "run the same command again")
 		s.srv.ClearFaults()
-		code, out, errOut = s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 	})
 }
@@ -184,11 +169,9 @@ func TestCompare(t *testing.T) {
 // A person's resolution of a payment is neither proof nor the service's word.
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+	inBubble(t, 2, func(t *testing.T, s *stage) {
 		s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
-		code, out, _ := s.run()
-		require.Equal(t, exitUnfinished, code)
+		out, _ := s.exits(exitUnfinished)
 		require.Equal(t, "2", count(out, stateUnknown))
 		resolve := func(i int, resolution journal.Resolution) {
 			j, err := journalfile.Open(s.journal(), journalfile.Options{})
@@ -198,8 +181,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 		}
 		resolve(0, journal.Moved("1234"))
 		s.srv.ClearFaults()
-		code, out, errOut := s.run()
-		require.Equal(t, exitPaid, code, out+errOut)
+		out, _ = s.exits(exitPaid)
 		require.Contains(t, out, "proven      the history of the float account contains all paid rows but those that a person resolved\n")
 		require.Equal(t, []string{statePaid, "1234", "resolved"}, s.summary()[0][3:6])
 		require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
@@ -209,16 +191,13 @@ func TestResolvedIsNotProven(t *testing.T) {
 // A transaction reported for two rows proves at most one of them.
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 1, prepaidtest.Options{InMemory: true})
+	inBubble(t, 1, func(t *testing.T, s *stage) {
 		s.write(row("emp-0", s.accounts[0], "5.00"))
-		code, _, errOut := s.run()
-		require.Equal(t, exitPaid, code, errOut)
+		s.exits(exitPaid)
 		s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 			`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
 		s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
-		code, out, errOut := s.run()
-		require.Equal(t, exitUnfinished, code, out+errOut)
+		out, _ := s.exits(exitUnfinished)
 		require.Equal(t, "1", count(out, statePaid))
 		require.Equal(t, "1", count(out, stateUnseen))
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +13,7 @@ import (
 // However many rows stay refused, an unknown row after them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 12, prepaidtest.Options{InMemory: true})
+	inBubble(t, 12, func(t *testing.T, s *stage) {
 		s.config.Retry.MaxAttempts = 1
 		for i := range 11 {
 			s.srv.SetStatus(s.accounts[i], "closed")
@@ -23,8 +21,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 		rows := s.rows()
 		s.write(rows[11:]...)
 		s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
-		code, _, _ := s.run()
-		require.Equal(t, exitUnfinished, code)
+		s.exits(exitUnfinished)
 		s.srv.ClearFaults()
 		s.write(rows...)
 		s.workers, s.stopAfter = 1, 5
@@ -35,8 +32,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 			s.run()
 		}
 		s.workers, s.stopAfter = 1, 5
-		code, out, errOut = s.run("-retry-refused")
-		require.Equal(t, exitRefused, code, out+errOut)
+		out, _ = s.exits(exitRefused, "-retry-refused")
 		require.Equal(t, "1", count(out, statePaid))
 		require.Equal(t, "11", count(out, stateRejected))
 	})
@@ -45,30 +41,25 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 // A stopped run reports that, even if every row is refused.
 func TestStoppedIsNotFinished(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, prepaidtest.Options{InMemory: true})
+	inBubble(t, 3, func(t *testing.T, s *stage) {
 		for _, account := range s.accounts {
 			s.srv.SetStatus(account, "closed")
 		}
 		s.workers, s.stopAfter = 1, 3
-		code, out, errOut := s.run()
-		require.Equal(t, exitUnfinished, code, out)
+		_, errOut := s.exits(exitUnfinished)
 		require.Contains(t, errOut, errTooMany.Error())
 		s.workers, s.stopAfter = 1, 3
-		code, _, errOut = s.run()
-		require.Equal(t, exitRefused, code, errOut)
+		s.exits(exitRefused)
 	})
 }
 
 // An unknown payment waits before a repeat. Ctrl+C during the wait sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+	inBubble(t, 2, func(t *testing.T, s *stage) {
 		s.config.Retry.MaxAttempts = 1
 		s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
-		code, _, _ := s.run()
-		require.Equal(t, exitUnfinished, code)
+		s.exits(exitUnfinished)
 		s.srv.ClearFaults()
 		before := s.transfers()
 		s.config.Retry.InFlightWait, s.grace = 3*time.Second, time.Minute

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,12 @@ func newStage(t *testing.T, payments int, options prepaidtest.Options) *stage {
 	return s
 }
 
+// inBubble runs a test in virtual time, with an emulator in memory.
+func inBubble(t *testing.T, payments int, test func(t *testing.T, s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newStage(t, payments, prepaidtest.Options{InMemory: true})) })
+}
+
 // rows has a line per account.
 func (s *stage) rows() []string {
 	rows := make([]string, len(s.accounts))
@@ -80,6 +87,14 @@ func (s *stage) args(more ...string) []string {
 func (s *stage) run(more ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	return s.runUntil(s.t.Context(), more...)
+}
+
+// exits runs the program and requires an exit status.
+func (s *stage) exits(code int, more ...string) (out, errOut string) {
+	s.t.Helper()
+	got, out, errOut := s.run(more...)
+	require.Equal(s.t, code, got, out+errOut)
+	return out, errOut
 }
 
 func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, errOut string) {

@@ -5,11 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestSummaryIsWholeOrNotThere(t *testing.T) {
@@ -32,17 +29,14 @@ func TestSummaryIsWholeOrNotThere(t *testing.T) {
 // The summary cannot be written after the payments: the totals are printed all the same.
 func TestSummaryThatCouldNotBeWritten(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 2, prepaidtest.Options{InMemory: true})
+	inBubble(t, 2, func(t *testing.T, s *stage) {
 		name := s.file + ".summary.csv"
 		require.NoError(t, os.Mkdir(name, 0o700))
-		code, out, errOut := s.run()
-		require.Equal(t, exitUnfinished, code)
+		out, errOut := s.exits(exitUnfinished)
 		require.Equal(t, "2", count(out, statePaid))
 		require.Contains(t, errOut, "no summary was written")
 		require.NoError(t, os.Remove(name))
-		code, _, errOut = s.run()
-		require.Equal(t, exitPaid, code, errOut)
+		s.exits(exitPaid)
 		s.requirePaidOnce()
 	})
 }

@@ -128,6 +128,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	require.NoError(t, d.settle(t.Context()))
 	require.Empty(t, d.differences(t))
 	require.Equal(t, 162, d.accepted())
+	require.Len(t, d.customers.refused, 18)
 	require.Greater(t, d.customers.again.Load(), int64(14), "more than the customers who leave")
 	shared.mu.Lock()
 	defer shared.mu.Unlock()

@@ -36,11 +36,6 @@ func TestDemonstration(t *testing.T) {
 	code, out, errOut := runWith(t, nil)
 	require.Zero(t, code, out+errOut)
 	require.Empty(t, errOut)
-	expected, err := os.ReadFile("expect.txt")
-	require.NoError(t, err)
-	for line := range strings.Lines(string(expected)) {
-		require.Regexp(t, "(?m)"+strings.TrimSuffix(line, "\n"), out)
-	}
 	for _, pin := range []string{"4821", "7350", "1234"} {
 		require.NotRegexp(t, `\b`+pin+`\b`, out)
 	}

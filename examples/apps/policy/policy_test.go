@@ -125,15 +125,6 @@ func TestApplyCommand(t *testing.T) {
 	code, out, _ = runWith(t, "", "export", "-company", "42")
 	require.Zero(t, code)
 	require.Contains(t, out, "  - \"0001\"\n")
-
-	emptied := fileWith(t, "company: 42\ndefault_action: allow\ncategories: []\n")
-	srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "forbidden"))
-	code, out, errOut = runWith(t, "", "apply", "-yes", emptied)
-	require.Equal(t, 1, code)
-	require.Contains(t, out, "Not done. Run it again. According to the last read, this is left:\n")
-	require.Contains(t, out, "    - \"7995\"\n")
-	require.Contains(t, errOut, "rejected: status 403")
-	require.Len(t, categories(), 2)
 }
 
 // Ctrl+C at the question means no.
