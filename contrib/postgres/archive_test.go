@@ -90,7 +90,7 @@ func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
 		if err := s.Retry(t.Context(), tx, id); err != nil {
 			return err
 		}
-		brief, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		brief, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		moved, err := s.Archive(brief, time.Now().Add(-38*day))
 		require.Zero(t, moved)

@@ -63,14 +63,26 @@ func TestClaimIsBegin(t *testing.T) {
 func TestClaimIsDurable(t *testing.T) {
 	t.Parallel()
 	server, pool := ownServer(t, map[string]string{
-		"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off", "default_transaction_isolation": "serializable",
+		"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off", "wal_level": "minimal", "max_wal_senders": "0",
+		"default_transaction_isolation": "serializable",
 	})
 	s := openStore(t, pool)
 	behind := func() bool {
 		return text(t, pool, "select (pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn())::text") == "true"
 	}
-	ids := s.add(10)
-	require.True(t, behind(), "what the caller commits is the caller's decision")
+	added := 8
+	falls := func() { // what the caller commits is the caller's decision
+		t.Helper()
+		for until := added + 100; ; { // the WAL writer may be at work at this moment
+			added += 2
+			s.add(added)
+			if behind() {
+				return
+			}
+			require.Less(t, added, until)
+		}
+	}
+	falls()
 	list := s.claims(&teller{}, 5)
 	require.Len(t, list, 5)
 	require.False(t, behind())
@@ -79,31 +91,27 @@ func TestClaimIsDurable(t *testing.T) {
 	for _, h := range list {
 		ends = append(ends, s.ended(h, &prepaid.TransferResult{TransactionID: "7"}, nil))
 	}
-	s.add(12)
-	require.True(t, behind())
+	falls()
 	_, err := s.record(t.Context(), ends, true)
 	require.NoError(t, err)
 	require.False(t, behind())
-	s.add(14)
-	require.True(t, behind())
+	falls()
 	_, err = pool.Exec(t.Context(), "create table books (request_id text)")
 	require.NoError(t, err)
-	s.add(16)
-	require.True(t, behind())
+	falls()
 	h := &settler{Store: s.Store, workers: Workers{Settled: writeTestBooks}}
 	due, _, err := h.settle(t.Context(), mostSettled, true)
 	require.NoError(t, err)
 	require.Equal(t, 5, due)
 	require.False(t, behind())
-	messages := newClaims(t, pool, webhook.ClaimOptions{})
-	for i, end := range []func(webhook.Claim) error{
+	messages := newClaims(t, pool, webhook.ClaimOptions{Timeout: time.Minute})
+	for _, end := range []func(webhook.Claim) error{
 		func(c webhook.Claim) error { return c.Release(t.Context()) }, func(c webhook.Claim) error { return c.Done(t.Context()) },
 	} {
-		s.add(18 + 4*i)
-		require.True(t, behind())
+		falls()
 		c := claimedID(t, messages, "message", time.Minute, webhook.ClaimWon)
 		require.False(t, behind())
-		s.add(20 + 4*i)
+		falls()
 		require.NoError(t, end(c))
 		require.False(t, behind())
 	}
@@ -114,10 +122,9 @@ func TestClaimIsDurable(t *testing.T) {
 		require.Eventually(t, func() bool {
 			e, err := s.Get(t.Context(), end.Entry.RequestID)
 			return err == nil && e.State == journal.StateDone
-		}, 5*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 	}
 	claimedID(t, messages, "message", time.Minute, webhook.ClaimDone)
-	require.Len(t, ids, 10)
 }
 
 // A server that can lose commits is refused.

@@ -39,7 +39,7 @@ func TestClaims(t *testing.T) {
 		other, err := pgxpool.New(t.Context(), pool.Config().ConnString())
 		require.NoError(t, err)
 		t.Cleanup(other.Close)
-		return newClaims(t, pool, webhook.ClaimOptions{Keep: keep}), newClaims(t, other, webhook.ClaimOptions{Keep: keep})
+		return newClaims(t, pool, webhook.ClaimOptions{Keep: keep, Timeout: time.Minute}), newClaims(t, other, webhook.ClaimOptions{Keep: keep, Timeout: time.Minute})
 	})
 }
 
@@ -47,7 +47,7 @@ func TestClaims(t *testing.T) {
 func TestClaimsAreCleaned(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	store := newClaims(t, pool, webhook.ClaimOptions{Keep: time.Millisecond})
+	store := newClaims(t, pool, webhook.ClaimOptions{Keep: time.Millisecond, Timeout: time.Minute})
 	_, err := pool.Exec(t.Context(), `insert into prepaid.claims select 'h/' || i, '', now() - interval '1 s', i % 2 = 0
 		from generate_series(1, 45) i`)
 	require.NoError(t, err)
@@ -60,19 +60,18 @@ func TestClaimsAreCleaned(t *testing.T) {
 func TestClaimsPostgresAway(t *testing.T) {
 	t.Parallel()
 	server, pool := ownServer(t, nil)
-	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: 2 * time.Second})
+	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: time.Minute})
+	hasty := newClaims(t, pool, webhook.ClaimOptions{Timeout: 100 * time.Millisecond})
 	c := claimedID(t, store, "h/1", time.Minute, webhook.ClaimWon)
 
 	require.NoError(t, server.Freeze())
 	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	_, err := store.Claim(brief, "h/2", time.Minute)
 	require.Equal(t, context.DeadlineExceeded, err)
 	require.Equal(t, context.DeadlineExceeded, c.Done(brief))
-	_, err = store.Claim(t.Context(), "h/2", time.Minute)
+	_, err = hasty.Claim(t.Context(), "h/2", time.Minute)
 	require.Error(t, err, "the store's own timeout")
-	require.Less(t, time.Since(began), 8*time.Second)
 	require.NoError(t, server.Thaw())
 	require.NoError(t, c.Done(t.Context()), "it can be tried again")
 
@@ -92,7 +91,7 @@ func TestDoneTxOnce(t *testing.T) {
 	server, pool := ownServer(t, nil)
 	_, err := pool.Exec(t.Context(), "create table effects (id text)")
 	require.NoError(t, err)
-	store := newClaims(t, pool, webhook.ClaimOptions{})
+	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: time.Minute})
 	points := []string{"before the mark", "before the commit", "after the commit", "never"}
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestDoneTxOnce(t *testing.T) {
 			require.NoError(t, err)
 			_ = handler.Handle(t.Context(), m)
 			require.NoError(t, server.Restart(t.Context()))
-			require.Eventually(t, func() bool { return handler.Handle(t.Context(), m) == nil }, 20*time.Second, 100*time.Millisecond)
+			require.Eventually(t, func() bool { return handler.Handle(t.Context(), m) == nil }, time.Minute, 20*time.Millisecond)
 			require.NoError(t, handler.Handle(t.Context(), m), "again")
 			require.Equal(t, "1", text(t, pool, "select count(*)::text from effects where id = $1", m.ID))
 		})
@@ -139,7 +138,7 @@ func TestDoneTxOnce(t *testing.T) {
 func TestDoneTxOfTwoHolders(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	store := newClaims(t, pool, webhook.ClaimOptions{})
+	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: time.Minute})
 	begin := func() pgx.Tx {
 		tx, err := pool.Begin(t.Context())
 		require.NoError(t, err)

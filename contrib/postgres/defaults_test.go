@@ -50,7 +50,7 @@ func TestUnusualDefaults(t *testing.T) {
 	require.NoError(t, err)
 	defer pool.Close()
 	s, plain := openStore(t, pool), openStore(t, first)
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	sender := &teller{rest: 50 * time.Millisecond}
 	var wg sync.WaitGroup
@@ -98,13 +98,12 @@ func TestUnusualDefaults(t *testing.T) {
 func TestDeadlocksWithTheBooks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	s.options.CallTimeout = 20 * time.Second // no lease ends meanwhile
 	s.exec("create table orders (id text primary key, state text)")
 	ids := s.add(60)
 	for _, id := range ids {
 		s.exec("insert into orders values ($1, 'open')", string(id))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	sender := &teller{rest: 20 * time.Millisecond, reply: func(context.Context, prepaid.RequestID, time.Time) error {
 		time.Sleep(30 * time.Millisecond)

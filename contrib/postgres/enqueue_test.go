@@ -130,7 +130,7 @@ func TestEnqueueAtTheSameTime(t *testing.T) {
 				var waiting bool
 				err := s.pool.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event = 'transactionid' and datname = current_database())").Scan(&waiting)
 				return err == nil && waiting
-			}, 5*time.Second, 5*time.Millisecond, "it waits")
+			}, time.Minute, 5*time.Millisecond, "it waits")
 			if test.commit {
 				require.NoError(t, tx.Commit(t.Context()))
 			} else {

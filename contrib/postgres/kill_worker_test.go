@@ -40,11 +40,12 @@ func workerCommand(t *testing.T, setup workerSetup) *exec.Cmd {
 	return worker
 }
 
-// Times of the workers that are killed. The emulator's time for a transfer is below killAttempt and killRest even on a slow machine.
+// Times of the workers that are killed. The emulator's time for a transfer is far below killAttempt and killRest.
 const (
-	killAttempt = 400 * time.Millisecond
-	killRest    = 300 * time.Millisecond
-	killCall    = 500 * time.Millisecond
+	killAttempt = 500 * time.Millisecond
+	killRest    = 700 * time.Millisecond
+	killCall    = 600 * time.Millisecond
+	killFrozen  = 2500 * time.Millisecond // longer than a lease: 1.5 times killCall, killAttempt and killRest
 )
 
 // killClient is the client of a worker that is killed.

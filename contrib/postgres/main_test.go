@@ -2,6 +2,8 @@ package prepaidpg
 
 import (
 	"context"
+	"flag"
+	"log"
 	"os"
 	"testing"
 
@@ -22,7 +24,10 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(workerVariable); text != "" {
 		os.Exit(workerMain(text))
 	}
-	shared, errStarted = pgtest.Run(context.Background(), pgtest.Options{})
+	if err := flag.Set("test.parallel", "8"); err != nil { // tests mostly wait
+		log.Fatal(err)
+	}
+	shared, errStarted = pgtest.Run(context.Background(), pgtest.Options{Settings: map[string]string{"max_connections": "300"}})
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.Cleanup(func(code int) {
 		if errStarted == nil && shared.Stop() != nil {
 			code = 1

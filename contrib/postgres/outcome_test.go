@@ -91,7 +91,6 @@ func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 			t.Parallel()
 			server, pool := ownServer(t, nil)
 			s := openStore(t, pool)
-			s.options.CallTimeout = 30 * time.Second
 			s.exec("create table books (request_id text)")
 			ids := s.add(20)
 			var failures atomic.Int64

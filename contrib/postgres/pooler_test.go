@@ -76,7 +76,7 @@ listen_port = 6432
 		}
 		defer func() { _ = connection.Close(ctx) }()
 		return connection.Ping(ctx) == nil
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	return address
 }
 
@@ -177,7 +177,7 @@ func TestRunBehindAPooler(t *testing.T) {
 				require.NoError(t, err)
 			}
 
-			claims, err := NewClaims(pool, "", webhook.ClaimOptions{})
+			claims, err := NewClaims(pool, "", webhook.ClaimOptions{Timeout: time.Minute})
 			require.NoError(t, err)
 			claim, err := claims.Claim(t.Context(), "m", time.Minute)
 			require.NoError(t, err)

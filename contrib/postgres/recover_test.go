@@ -58,6 +58,7 @@ func TestRecoverStates(t *testing.T) {
 func TestRecoverWaitsForTheOldWorkers(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
+	s.options.CallTimeout = time.Second
 	id := s.add(1)[0]
 	// A worker with a longer time limit than this store claimed it, and the standby has the commit.
 	s.exec("update prepaid.payments set state = 'intended', sends_until = now() + interval '1 hour', due = now() + interval '2 hours'")

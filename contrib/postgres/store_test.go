@@ -107,7 +107,7 @@ func testOptions(t testing.TB) Options {
 	t.Helper()
 	aead, err := journal.NewAEAD(make([]byte, 32))
 	require.NoError(t, err)
-	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: time.Second}
+	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: time.Minute} // no lease ends on a slow machine
 }
 
 func newStore(t *testing.T) testStore {
@@ -206,7 +206,7 @@ func (s testStore) start(sender journal.Sender, workers Workers) (stop func()) {
 // runUntil runs workers until enough, called after each event, returns true, and returns the result of Run.
 func (s testStore) runUntil(sender journal.Sender, workers Workers, enough func() bool) error {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	result := make(chan error, 1)
 	go func() { result <- s.Run(ctx, sender, workers) }()

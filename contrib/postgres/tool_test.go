@@ -34,6 +34,7 @@ func TestToolPaysOnce(t *testing.T) {
 	until := func(order string) {
 		state, err := "in progress", error(nil)
 		for state == "in progress" && err == nil && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
 			state, err = payOrder(ctx, x.pool, x.store, float, user, order)
 		}
 		ended <- state

@@ -58,7 +58,6 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	s := openStore(t, pool)
-	s.options.CallTimeout = time.Minute // no lease ends on a slow machine
 	const half = 300
 	_, err := s.batch(payroll("before", half))
 	require.NoError(t, err)
@@ -93,7 +92,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	}
 
 	later := openStore(t, pool) // a process of this version that starts now
-	claims := newClaims(t, pool, webhook.ClaimOptions{})
+	claims := newClaims(t, pool, webhook.ClaimOptions{Timeout: time.Minute})
 	require.NoError(t, claimedID(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
 	id := later.aged(journal.StateDone, 40, "")
 	moved, err := later.Archive(t.Context(), time.Now().Add(-38*day))
