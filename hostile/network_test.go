@@ -75,35 +75,6 @@ func eventually(t *testing.T, w *wire, is func() bool) {
 
 func nothing(*testLine) {}
 
-func TestRequestThatIsResetDuringACutNeverArrives(t *testing.T) {
-	t.Parallel()
-	l := newTestLine(t, nothing)
-	l.cut()
-	connection, w := l.send(t)
-	eventually(t, w, func() bool { return len(w.bytes) > 0 })
-	require.NoError(t, connection.SetLinger(0))
-	require.NoError(t, connection.Close())
-	eventually(t, w, w.isReset)
-	close(l.over)
-	require.Eventually(t, func() bool { return l.process.run.open.Load() == 0 }, time.Minute, time.Millisecond)
-	require.Empty(t, l.paths)
-}
-
-func TestRequestThatIsClosedDuringACutArrivesAfterIt(t *testing.T) {
-	t.Parallel()
-	l := newTestLine(t, nothing)
-	l.cut()
-	connection, w := l.send(t)
-	require.NoError(t, connection.Close())
-	eventually(t, w, func() bool { return w.ended != nil && len(w.bytes) > 0 })
-	require.False(t, w.gone())
-	require.Empty(t, l.paths)
-	close(l.over)
-	require.Equal(t, "/x", <-l.paths)
-	sent, released := w.times()
-	require.True(t, released.After(sent))
-}
-
 func TestRequestAndResponsePassAfterACut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ before, handle func(*testLine) }{

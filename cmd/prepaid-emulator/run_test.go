@@ -53,13 +53,14 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense}},
 		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense + ".absent"}},
 		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense + ".absent"}},
-		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense}},
+		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense, "-state", nonsense + ".state"}},
 		{"Vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
 	} {
 		code, _, problems := once(t, nil, wrong.arguments...)
 		require.Equal(t, 1, code, wrong.arguments)
 		require.Contains(t, problems, wrong.says)
 	}
+	require.NoFileExists(t, nonsense+".state")
 }
 
 // stopsAfter is an output that stops the program when a text has been printed.
@@ -163,15 +164,4 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	unread, closed := io.Pipe()
 	require.NoError(t, unread.Close())
 	require.Equal(t, 1, run(t.Context(), []string{"-openapi"}, noEnvironment, closed, io.Discard), "nobody gets it")
-}
-
-func TestFaultySeedLeavesNoState(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	seed, file := filepath.Join(dir, "seed.json"), filepath.Join(dir, "emulator.state")
-	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"status":"asleep"}]}`), 0o600))
-	code, _, problems := once(t, nil, "-listen", "127.0.0.1:0", "-seed", seed, "-state", file)
-	require.Equal(t, 1, code)
-	require.Contains(t, problems, "accounts[0].status")
-	require.NoFileExists(t, file)
 }

@@ -314,4 +314,5 @@ func TestRequestsAreFound(t *testing.T) {
 	} {
 		require.Regexp(t, `>1 of (?s:.*)<tr[^>]* data-key="`+row+`"`, p.Get("requests?"+query).Body, query)
 	}
+	require.Contains(t, p.Get("requests?outcome=twice").Body, "Nothing was paid twice")
 }

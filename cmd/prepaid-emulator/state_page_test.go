@@ -134,6 +134,7 @@ func TestStateInJSON(t *testing.T) {
 	read(p.Send("GET", p.Page+"access", "", inJSON), &access)
 	require.Equal(t, []struct{ Requests int }{{1}}, access.Tokens)
 	require.Equal(t, []struct{ Used, Limit, Refused int }{{2, 1000, 0}}, access.Windows)
+	require.Contains(t, p.Get("/access").Body, `action="/access/revoke"`)
 	read(p.Control("/access/revoke", ""), &access)
 	require.Empty(t, access.Tokens)
 	require.Equal(t, http.StatusUnauthorized, p.Call("GET", "accounts/"+ada, "").Status)

@@ -2,8 +2,6 @@ package page
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +25,6 @@ func TestInABrowser(t *testing.T) {
 	for name, form := range map[string]browserForm{"phone": {phone: true}, "without JavaScript": {noJavaScript: true}} {
 		t.Run("requests, "+name, func(t *testing.T) {
 			p := withRequests(t)
-			requestsAreFound(b.in(t, form), p)
 			requestsAreSentAgain(b.in(t, form), p, form.phone)
 		})
 	}
@@ -46,11 +43,10 @@ func TestInABrowser(t *testing.T) {
 			"requests/test?n=4&n=5", "webhooks", "faults", "clock")
 	})
 	t.Run("state", func(t *testing.T) {
-		p := emulator.Start(t, "-log", "off", "-report-delay", "30m")
+		p := emulator.Start(t, "-log", "off")
 		companiesAreShown(b.in(t, browserForm{}), p)
-		reportsAreShown(b.in(t, browserForm{}), p)
+		p.Call("GET", "reporting/templates/daily_settlement", "")
 		transfersAreShown(b.in(t, browserForm{}), p)
-		accessIsShown(b.in(t, browserForm{}), p)
 		pagesFit(b.in(t, browserForm{phone: true}), p, "accounts/"+ada, "accounts/EA10000000000006", "companies", "companies/42", "transfers", "reports", "access")
 	})
 }
@@ -136,41 +132,4 @@ func clockOf(t *testing.T, b *browser) time.Time {
 	at, err := time.Parse(time.DateTime, b.text("#now"))
 	require.NoError(t, err)
 	return at
-}
-
-// PREPAID_SCREENSHOTS=directory takes new pictures for docs/emulator.md.
-func TestScreenshots(t *testing.T) {
-	directory := os.Getenv("PREPAID_SCREENSHOTS")
-	if directory == "" {
-		t.Skip("PREPAID_SCREENSHOTS names no directory")
-	}
-	b := startBrowser(t).in(t, browserForm{})
-	p := emulator.Start(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
-	p.Call("GET", "accounts/company/42", "")
-	p.Pay("25.50", "lunch-1")
-	p.Pay("25.50", "lunch-1")
-	p.Call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+ada+`","amount":"18.90","bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD","acquirer_id":"400001","merchant_id":"BOOKSHOP000001","terminal_id":"T0000001","mcc":"5942"}`)
-	p.Call("PUT", "accounts/EA10000000000003/status", `{"status":"activated"}`)
-	p.Call("GET", "accounts/"+ada+"/transactions", "")
-	p.Call("GET", "accounts/EA404", "")
-	p.Pay("99999", "lunch-2")
-	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.Pay("40", "payout-8") // request 10
-	p.Pay("40", "payout-8")
-	p.Press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
-	p.Pay("12.50", "payout-9")
-	p.Pay("12.50", "payout-9")
-	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.Press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
-	for _, picture := range []struct{ file, path string }{
-		{"emulator-transfers.png", "transfers"}, // first: its transfers take 30 s
-		{"emulator-overview.png", ""},
-		{"emulator-requests.png", "requests"},
-		{"emulator-request.png", "requests/10"},
-		{"emulator-account.png", "accounts/" + ada},
-	} {
-		b.visit(p.Page + picture.path)
-		time.Sleep(1200 * time.Millisecond) // a live update
-		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.picture("/screenshot"), 0o600))
-	}
 }

@@ -65,17 +65,6 @@ func companiesAreShown(b *browser, p *emulator.Process) {
 	require.Empty(b.t, b.console())
 }
 
-func reportsAreShown(b *browser, p *emulator.Process) {
-	b.visit(p.Page + "reports")
-	b.shows("#live-main", "No report was run yet")
-	require.Equal(b.t, http.StatusOK, p.Call("GET", "reporting/templates/daily_settlement?include_column_headers=true", "").Status)
-	b.shows("#live-main tbody", "processing")
-	p.Press("/clock", "by=30m")
-	b.shows("#live-main tbody", "ready", "CSV")
-	require.True(b.t, strings.HasPrefix(p.Get(its[string](b, `document.querySelector("a[download]").getAttribute("href")`)).Body, "id,parent_id"))
-	require.Empty(b.t, b.console())
-}
-
 func transfersAreShown(b *browser, p *emulator.Process) {
 	b.visit(p.Page + "transfers")
 	b.shows("#live-main", "No transfer is running")
@@ -113,23 +102,5 @@ func transfersAreShown(b *browser, p *emulator.Process) {
 	b.shows("#live-main", "paid more than once")
 	b.visit(p.Page + "requests?outcome=twice")
 	b.shows("#live-main tbody", "paid more than once")
-	require.Empty(b.t, b.console())
-}
-
-func accessIsShown(b *browser, p *emulator.Process) {
-	p.Token = ""
-	b.becomes(func() bool { // a call leaves the window after 10 s
-		p.Call("GET", "accounts/"+ada, "")
-		b.visit(p.Page + "access")
-		b.shows("#rates ~ ul", "of 1,000 requests")
-		return its[float64](b, `document.querySelector("meter").value`) >= 1
-	})
-	require.NotContains(b.t, b.text("#live-main"), p.Token, "never the token itself")
-	b.click(`form[action="/access/revoke"] button`)
-	b.shows("#live-main", "No token is valid")
-	require.Equal(b.t, http.StatusUnauthorized, p.Call("GET", "accounts/"+ada, "").Status)
-	p.Token = ""
-	p.Call("GET", "accounts/"+ada, "")
-	b.shows("#live-main tbody", " min")
 	require.Empty(b.t, b.console())
 }
