@@ -6,7 +6,7 @@
 //     response needs only the members that the reference requires, and that each type survives JSON in both directions. The
 //     fixtures follow the reference, not the client's types.
 //   - e2e: client and emulator follow the reference in the same way. They share only the types of IDs. Tests call each operation
-//     of the emulator, with and without faults, and check the effect in the emulator's books.
+//     of the emulator, with and without faults.
 //   - limits: the client refuses the values that the reference refuses, and no other values. For each limit, a row has a value
 //     that breaks only this limit, and the nearest legal value. A registration that the service has returned can always be sent
 //     back unchanged.

@@ -18,9 +18,6 @@ type exercise struct {
 	prepare   func(s *hookStage) func(context.Context) error // creates the objects that the call needs
 }
 
-// pinStep is one of the two calls with an envelope.
-type pinStep func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error)
-
 // done drops the result of a call.
 func done[T any](_ T, err error) error { return err }
 
@@ -170,5 +167,95 @@ func directEntry(amount string) prepaid.DirectEntryOutParams {
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), SourceReference: "RENT", DestinationReference: "UNIT 4",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Landlord"},
 		BSB:         "633000", InitiatingUserID: "batch",
+	}
+}
+
+// redemption has every field.
+func redemption(id prepaid.AccountID, amount string) prepaid.RedeemFundingParams {
+	return prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, ClearingAdjustment: true, Currency: "036",
+		CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
+	}
+}
+
+// reversal undoes a redemption.
+func reversal(of prepaid.RedeemFundingParams, parent prepaid.TransactionID) prepaid.ReverseFundingParams {
+	return prepaid.ReverseFundingParams{
+		AccountID: of.AccountID, OriginatingTransaction: of.OriginatingTransaction, CorrelationID: of.CorrelationID,
+		ParentTransactionID: parent, ClearingAdjustment: true,
+	}
+}
+
+// refund has every field but the parent.
+func refund(id prepaid.AccountID, amount string) prepaid.RefundFundingParams {
+	return prepaid.RefundFundingParams{
+		Amount: prepaid.MustAmount(amount), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU",
+		OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7",
+		MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
+	}
+}
+
+// purchase has every field that Transact takes.
+func purchase(id prepaid.AccountID, amount string) prepaid.SimulateParams {
+	return prepaid.SimulateParams{
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+		BankName: "Example Bank", Location: "Sydney", LocationCode: "AU", CurrencyCode: "036",
+	}
+}
+
+// about is a purchase as Advise and Reverse take it, with every field.
+func about(params prepaid.SimulateParams, authorization string) prepaid.SimulateParams {
+	params.AuthorizationID = authorization
+	return params
+}
+
+// clearingOf is a purchase as Clear and ReverseClear take it, with every field.
+func clearingOf(params prepaid.SimulateParams, authorization string) prepaid.SimulateParams {
+	params = about(params, authorization)
+	params.BankName, params.Location, params.LocationCode, params.CurrencyCode = "", "", "", ""
+	return params
+}
+
+// initiation has every field.
+func initiation(id prepaid.AccountID) prepaid.InitiatePINParams {
+	return prepaid.InitiatePINParams{AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms"}
+}
+
+// pinResponse is the emulator's response; the reference shows nothing.
+type pinResponse struct {
+	OperationID string `json:"operation_id"`
+	Status      string `json:"status"`
+}
+
+// initiatePIN starts a change and returns its operation id.
+func (s *stage) initiatePIN(id prepaid.AccountID) string {
+	s.t.Helper()
+	started, err := s.client.PIN.Initiate(s.t.Context(), initiation(id))
+	require.NoError(s.t, err)
+	require.Equal(s.t, 200, started.StatusCode)
+	var response pinResponse
+	require.NoError(s.t, started.Decode(&response))
+	require.Equal(s.t, "initiated", response.Status)
+	return response.OperationID
+}
+
+// seal makes an envelope for the emulator's certificate.
+func (s *stage) seal(options prepaid.PINKeyOptions, otp, pin string) *prepaid.PINEnvelope {
+	s.t.Helper()
+	key, err := prepaid.NewPINKey(s.PINCertificate(), options)
+	require.NoError(s.t, err)
+	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
+	require.NoError(s.t, err)
+	return envelope
+}
+
+// pinChange starts a change to 4921 and returns the params of its further steps, with every field.
+func (s *stage) pinChange(id prepaid.AccountID, options prepaid.PINKeyOptions) prepaid.SealedPINParams {
+	s.t.Helper()
+	operation := s.initiatePIN(id)
+	return prepaid.SealedPINParams{
+		OperationID: operation, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: s.seal(options, s.OTP(operation), "4921"),
 	}
 }

@@ -80,46 +80,6 @@ func (s *stage) sent(operation string) string {
 	return ""
 }
 
-// refused checks a refusal of the service: its status, code and outcome, and that the outer error is a
-// CallError.
-func refused(t *testing.T, err error, status int, code string) *prepaid.APIError {
-	t.Helper()
-	return failed(t, err, prepaid.OutcomeRejected, status, code)
-}
-
-// failed checks an error response with any outcome.
-func failed(t *testing.T, err error, outcome prepaid.Outcome, status int, code string) *prepaid.APIError {
-	t.Helper()
-	call := harness.As[*prepaid.CallError](t, err)
-	require.NotEmpty(t, call.Operation)
-	require.Equal(t, outcome, prepaid.OutcomeOf(err), "%v", err)
-	response := harness.As[*prepaid.APIError](t, err)
-	require.Equal(t, status, response.StatusCode, "%v", err)
-	require.ErrorIs(t, err, prepaid.ErrorCode(code))
-	if sentinel := sentinelOf(status); sentinel != nil {
-		require.ErrorIs(t, err, sentinel)
-	}
-	return response
-}
-
-func sentinelOf(status int) error {
-	switch status {
-	case 400:
-		return prepaid.ErrBadRequest
-	case 401:
-		return prepaid.ErrUnauthorized
-	case 403:
-		return prepaid.ErrForbidden
-	case 409:
-		return prepaid.ErrConflict
-	case 429:
-		return prepaid.ErrRateLimited
-	case 500, 502, 503, 504:
-		return prepaid.ErrServer
-	}
-	return nil // 404 depends on the operation
-}
-
 // invalid checks that nothing was sent, and which fields were at fault.
 func invalid(t *testing.T, err error, fields ...string) {
 	t.Helper()
