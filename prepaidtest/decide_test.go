@@ -3,10 +3,8 @@ package prepaidtest
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,46 +15,6 @@ import (
 )
 
 const decidedPayment = `{"request_id":"%s","amount":1.5,"source_reference":"s","destination_reference":"d","destination_account_id":"%s","transaction_type":1}`
-
-func TestDecide_FaultsFollowFromTheRequest(t *testing.T) {
-	t.Parallel()
-	run := func(workers int) map[string][]int {
-		c := start(t, Options{RateLimit: -1})
-		from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
-		c.Decide(func(_ context.Context, a Arrival) Fault {
-			sum := fnv.New32a()
-			fmt.Fprint(sum, a.RequestID, a.Sending)
-			if sum.Sum32()%3 == 0 {
-				return Respond(503, "")
-			}
-			return Fault{}
-		})
-		var mu sync.Mutex
-		statuses := make(map[string][]int)
-		var wait sync.WaitGroup
-		for worker := range workers {
-			wait.Go(func() {
-				for n := worker; n < 40; n += workers {
-					id := fmt.Sprint("r", n)
-					for range 3 {
-						got, err := c.try("POST", "accounts/"+from+"/transfer", fmt.Sprintf(decidedPayment, id, to), c.header("{"))
-						mu.Lock()
-						if err == nil {
-							statuses[id] = append(statuses[id], got.status)
-						}
-						mu.Unlock()
-					}
-				}
-			})
-		}
-		wait.Wait()
-		return statuses
-	}
-	one := run(1)
-	require.Len(t, one, 40)
-	require.Equal(t, one, run(8))
-	require.Contains(t, one["r3"], 503)
-}
 
 func TestDecide_CountsArrivals(t *testing.T) {
 	t.Parallel()

@@ -160,6 +160,7 @@ func TestFault_ExpireToken(t *testing.T) {
 
 func TestFaultTextGoesBothWays(t *testing.T) {
 	t.Parallel()
+	forms := strings.Join(faults.Forms(), "\n")
 	for text, fault := range map[string]Fault{
 		"nothing":                      {},
 		"commit-then-drop":             CommitThenDrop(),
@@ -188,6 +189,7 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		`respond 504 "commit-after" commit-after 1s`:       Respond(504, "commit-after").CommitAfter(time.Second),
 	} {
 		require.Equal(t, text, fault.String())
+		require.True(t, fault == Fault{} || strings.Contains(forms, strings.Fields(text)[0]), text)
 		require.Equal(t, text, fmt.Sprint(fault))
 		read, err := ParseFault(text)
 		require.NoError(t, err, text)
@@ -221,6 +223,7 @@ func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 
 func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 	t.Parallel()
+	forms := strings.Join(faults.DeliveryForms(), "\n")
 	for text, fault := range map[string]DeliveryFault{
 		"nothing x2":                   DeliveryFault{}.Times(2),
 		"duplicate-message 2":          DuplicateMessage(2),
@@ -229,6 +232,7 @@ func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 		"delay-message 5s":             DelayMessage(5 * time.Second),
 	} {
 		require.Equal(t, text, fault.String())
+		require.True(t, strings.HasPrefix(text, "nothing ") || strings.Contains(forms, strings.Fields(text)[0]), text)
 		read, err := ParseDeliveryFault(text)
 		require.NoError(t, err, text)
 		require.Equal(t, fault, read, text)

@@ -152,23 +152,6 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	require.Equal(t, requestlog.Masked, c.Requests()[2].Body, "what cannot be read is masked whole")
 }
 
-// In a synctest bubble with an in-memory network its clock counts.
-func TestInsideASynctestBubble(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Options{InMemory: true, SimulationDelay: time.Minute, TokenLifetime: time.Hour})
-		require.Equal(t, time.Now().UTC(), c.Now())
-		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
-		sim.run("clear", nil)
-		require.Equal(t, "100.00", c.Balance(sim.id))
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		require.Equal(t, "90.00", c.Balance(sim.id))
-		time.Sleep(time.Hour)
-		c.get("accounts/"+sim.id).refused(401, "unauthorized")
-	})
-}
-
 func TestFault_TimesAndAlways(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

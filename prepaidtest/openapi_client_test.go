@@ -3,7 +3,6 @@ package prepaidtest
 import (
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,44 +67,6 @@ func sendExample(t *testing.T, method, template, example string) {
 		require.Equal(t, true, got.ok().object()["success"])
 	default:
 		require.Contains(t, []int{200, 201}, got.status, string(got.body))
-	}
-}
-
-// A generated client has one type for each object and for each list of values: none is repeated, and an object inside another
-// has a name. Only the token's form has no name, since it is used once.
-func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
-	t.Parallel()
-	root, _ := described[any](t, Options{})
-	places := make(map[string][]string)
-	var walk func(place string, value any)
-	walk = func(place string, value any) {
-		switch value := value.(type) {
-		case []any:
-			for _, element := range value {
-				walk(place, element)
-			}
-		case map[string]any:
-			if values, is := value["enum"].([]any); is {
-				list, err := json.Marshal(values)
-				require.NoError(t, err)
-				places[string(list)] = append(places[string(list)], place)
-			}
-			named := strings.HasPrefix(place, "/components/schemas/") && strings.Count(place, "/") == 3
-			if value["properties"] != nil && value["type"] == "object" && !named {
-				require.Contains(t, place, "x-www-form-urlencoded")
-			}
-			for name, member := range value {
-				walk(place+"/"+name, member)
-			}
-		}
-	}
-	walk("", root)
-	require.NotEmpty(t, places)
-	for list, at := range places {
-		slices.Sort(at)
-		if list != `["M","F"]` { // of Personal, and of the same with two members more
-			require.Len(t, at, 1, list)
-		}
 	}
 }
 

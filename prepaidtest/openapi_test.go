@@ -82,35 +82,6 @@ func TestOpenAPIHasEveryOperationAndTheSDKsVersion(t *testing.T) {
 	require.Len(t, ids, len(names))
 }
 
-// Generators have one type for a member, or none; all understand only "or null". Amounts have a format.
-func TestOpenAPIHasTypesThatGeneratorsUnderstand(t *testing.T) {
-	t.Parallel()
-	document, _ := described[any](t, Options{})
-	numbers := 0
-	var walk func(any)
-	walk = func(value any) {
-		switch value := value.(type) {
-		case []any:
-			for _, element := range value {
-				walk(element)
-			}
-		case map[string]any:
-			if types, several := value["type"].([]any); several {
-				require.Equal(t, []any{"string", "null"}, types)
-			}
-			if value["type"] == "number" {
-				require.Equal(t, "decimal", value["format"])
-				numbers++
-			}
-			for _, member := range value {
-				walk(member)
-			}
-		}
-	}
-	walk(document)
-	require.Equal(t, 1, numbers, "Amount")
-}
-
 func TestOpenAPIFollowsTheOptions(t *testing.T) {
 	t.Parallel()
 	_, usual := described[any](t, Options{})

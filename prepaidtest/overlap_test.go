@@ -3,10 +3,8 @@ package prepaidtest
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -184,52 +182,5 @@ func TestPaidTwiceIsReported(t *testing.T) {
 		require.NotContains(t, log.String(), "r-17")
 		test.end()
 		require.Contains(t, strings.Join(test.logs, "\n"), `more than one movement: ["r-17"]`)
-	})
-}
-
-// Requests also overlap and are lost over HTTP/2, where no connection can be hijacked.
-func TestOverlapOverHTTP2(t *testing.T) {
-	t.Parallel()
-	certified := newReceiver(t) // its certificate is used, and its port is not
-	synctest.Test(t, func(t *testing.T) {
-		server := NewServer(t, Options{InMemory: true})
-		network := &memoryNetwork{make(chan net.Conn), make(chan struct{})}
-		front := &http.Server{Handler: server, TLSConfig: certified.TLS.Clone(), ReadHeaderTimeout: time.Minute}
-		front.TLSConfig.SessionTicketsDisabled = true // on a pipe, both sides would write first
-		var serving sync.WaitGroup
-		serving.Go(func() { _ = front.ServeTLS(network, "", "") })
-		transport := network.transport()
-		transport.TLSClientConfig, transport.ForceAttemptHTTP2 = &tls.Config{RootCAs: certified.pool()}, true
-		defer func() {
-			transport.CloseIdleConnections()
-			require.NoError(t, front.Close())
-			serving.Wait()
-		}()
-		c := &caller{Server: server, t: t, http: &http.Client{Transport: transport}}
-		server.URL = "https://127.0.0.1/3.0/"
-		c.token = c.newToken()
-		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-
-		text := transferTo(t, to, map[string]any{"request_id": "late", "amount": 1})
-		c.Inject(transferOperation, DropBeforeCommit().CommitAfter(time.Minute))
-		_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
-		require.Error(t, err)
-		require.Zero(t, c.Movements("late"))
-		c.post("accounts/"+from+"/transfer", text).ok()
-		require.NoError(t, c.WaitIdle(t.Context()))
-		require.Equal(t, 2, c.Movements("late"))
-
-		text = transferTo(t, to, map[string]any{"request_id": "side by side", "amount": 1})
-		c.Inject(transferOperation, Delay(time.Minute).Times(8))
-		var group sync.WaitGroup
-		for range 8 {
-			group.Go(func() { c.post("accounts/"+from+"/transfer", text).ok() })
-		}
-		group.Wait()
-		require.Equal(t, 8, c.Movements("side by side"))
-		require.Equal(t, "90.00", c.Balance(from))
-		history := c.Transactions(from)
-		require.Len(t, history, 11)
-		require.Equal(t, []prepaid.RequestID{"late", "side by side"}, c.PaidTwice())
 	})
 }

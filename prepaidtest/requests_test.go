@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -246,35 +247,15 @@ func (e *flood) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// discard is a response writer that keeps the status.
-type discard struct {
-	header http.Header
-	status int
-}
-
-// Header implements http.ResponseWriter.
-func (d *discard) Header() http.Header {
-	if d.header == nil {
-		d.header = make(http.Header)
-	}
-	return d.header
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (d *discard) WriteHeader(status int) { d.status = status }
-
-// Write implements http.ResponseWriter.
-func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
-
 func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t, Options{})
 	body := new(flood)
 	request, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"accounts", body)
 	require.NoError(t, err)
-	w := new(discard)
+	w := httptest.NewRecorder()
 	s.ServeHTTP(w, request)
-	require.Equal(t, 413, w.status)
+	require.Equal(t, 413, w.Code)
 	require.Equal(t, "close", w.Header().Get("Connection"))
 	require.LessOrEqual(t, body.taken, exchange.MaxBody+exchange.MaxSurplus+64<<10)
 }

@@ -2,7 +2,6 @@ package internal_test
 
 import (
 	"net/http"
-	"net/netip"
 	"strconv"
 	"testing"
 	"time"
@@ -12,11 +11,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
-
-func TestNoPrefixIsTooWide(t *testing.T) {
-	t.Parallel()
-	require.True(t, gate.TooWide(netip.Prefix{}))
-}
 
 // A state file is written when the number of changes has grown.
 func TestTokens_Changes(t *testing.T) {

@@ -59,24 +59,3 @@ func TestMoneyAdditionNoticesItsRange(t *testing.T) {
 	require.True(t, ok)
 	require.Zero(t, sum)
 }
-
-func TestLoadAmount_4_4_WrittenForms(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"0": "0.00", "25": "25.00", "25.50": "25.50", "010": "8.00", "0o17": "15.00", "0O17": "15.00", "0x1F": "31.00", "0Xff": "255.00",
-		"010.5": "10.50", "00.25": "0.25", "00": "0.00",
-	} {
-		var got wire.Money
-		require.Empty(t, loadAmount(t, text, &got), text)
-		require.Equal(t, want, got.String(), text)
-	}
-	for _, text := range []string{"", "-1", "08", "0o8", "0xG", "0x", "0o", "0x1.8", "1e", "abc"} {
-		require.NotEmpty(t, loadAmount(t, text, new(wire.Money)), text)
-	}
-}
-
-// loadAmount reads an amount and returns the faults.
-func loadAmount(t *testing.T, text string, into *wire.Money) string {
-	t.Helper()
-	return reading(t, `{"a":"`+text+`"}`, false, func(b *wire.Reader) { b.LoadAmount("a", into) })
-}
