@@ -56,7 +56,7 @@ func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 		require.Equal(t, 201, got.status, raw)
 		require.Equal(t, json.Number(want), got.object()["balance"], raw)
 	}
-	for _, raw := range []string{"-1", "-0.01", "08", "0o8", "0o", "0x", "0x1.8", "0xZ", `"ten"`, "true", "null"} {
+	for _, raw := range []string{"-1", "-0.01", "08", "0o8", "0o", "0x", "0x1.8", "0xZ", `"ten"`, `""`, `"1e"`, `"0x"`, "true", "null"} {
 		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount":`+raw, 1))
 		require.Equal(t, 400, got.status, raw)
 	}

@@ -136,27 +136,6 @@ func TestSpec_4_3_Rule3_ATerminalIsRemovedByItsThreeIDs(t *testing.T) {
 	require.Empty(t, c.get("policy/42/terminals").object()["terminals"])
 }
 
-func TestSpec_4_3_RuleIDsAreUniqueAndStay(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	seen := make(map[string]bool)
-	for i := range 3 {
-		n := strconv.Itoa(i)
-		c.post("policy/42/merchants", `{"add":[{"acquirer_id":`+n+`,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
-		c.post("policy/42/terminals", `{"add":[{"acquirer_id":`+n+`,"card_acceptor_id":"M","terminal_id":"T"}]}`).empty(200)
-	}
-	policy := c.get("policy/42/policy").object()
-	for _, list := range []string{"merchants", "terminals"} {
-		for _, rule := range policy[list].([]any) {
-			seen[rule.(map[string]any)["id"].(json.Number).String()] = true
-		}
-	}
-	require.Len(t, seen, 6)
-	// Adding a listed item changes nothing: one rule, the same id.
-	c.post("policy/42/merchants", `{"add":[{"acquirer_id":0,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
-	require.Equal(t, policy["merchants"], c.get("policy/42/merchants").object()["merchants"])
-}
-
 func TestSpec_4_3_RequireApprovalIsReserved(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

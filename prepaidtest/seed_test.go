@@ -117,35 +117,6 @@ func TestLoad_OpeningLoad(t *testing.T) {
 	}
 }
 
-func TestLoad_NothingIsAnnounced(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{})
-	c.addHook(hookText(t, r.URL, nil))
-	c.quiet()
-	pings := len(c.Deliveries())
-	require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a","balance":5,
-		"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]}],"hooks":[`+hookText(t, r.URL, nil)+`]}`)))
-	c.quiet()
-	require.Len(t, c.Deliveries(), pings)
-	c.Adjust("a", "1")
-	c.quiet()
-	require.Len(t, c.Deliveries(), pings+2, "the loaded hook works like the other")
-}
-
-func TestLoad_RulesDecideAndExistingCompanyKeepsIts(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	c.post("policy/42/categories", `{"add":[5411]}`).empty(200)
-	require.NoError(t, c.Load(strings.NewReader(`{"companies":[{"id":42,"client_id":"renamed","categories":[5411,742]},{"id":7,"loop":"closed","terminals":[
-		{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}],"accounts":[{"account_id":"a","company_id":7,"balance":10}]}`)))
-	require.Equal(t, []any{map[string]any{"merchant_category_code": "5411"}, map[string]any{"merchant_category_code": "0742"}},
-		c.get("policy/42/categories").ok().object()["categories"])
-	purchase := `{"transaction_type":"Purchase","account_id":"a","amount":1,"bank_name":"b","location":"l","location_code":"c","currency_code":"036",` +
-		`"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5999"}`
-	require.Equal(t, true, c.post("simulation/transact", purchase).ok().object()["success"])
-	require.Equal(t, false, c.post("simulation/transact", body(t, purchase, map[string]any{"terminal_id": "U"})).ok().object()["success"])
-}
-
 func TestLoad_WalletTokenDefaults(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid"
 )
 
 func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
@@ -39,69 +36,6 @@ func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 		require.Contains(t, c.do("PUT", "accounts/"+id+"/status", bad).refused(400, "invalid_request"), "status")
 	}
 	require.Equal(t, "active", c.Status(id))
-}
-
-func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "pre_active", start(t, Options{}).post("accounts", creation).object()["status"])
-	for _, status := range AccountStatuses() {
-		c := start(t, Options{InitialStatus: status})
-		require.Equal(t, status, c.post("accounts", creation).object()["status"])
-	}
-}
-
-func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	for _, status := range AccountStatuses() {
-		old := c.AddAccount(SeedAccount{Status: status, Balance: "-3"})
-		before := string(c.get("accounts/" + old).ok().body)
-		got := c.post("accounts", body(t, creation, map[string]any{"request_type": "replace", "account_id_to_replace": old}))
-		if status == "lost_or_stolen" {
-			require.Equal(t, 201, got.status)
-		} else {
-			require.Contains(t, got.refused(404, "invalid_request"), "account_id_to_replace")
-		}
-		require.JSONEq(t, before, string(c.get("accounts/"+old).ok().body), "the old account is unchanged")
-	}
-	// Only a replacement needs an id; otherwise it is ignored.
-	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"request_type": "new", "account_id_to_replace": "nobody"})).status)
-	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"account_id_to_replace": "nobody"})).status, "new is the default")
-}
-
-func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	for _, status := range AccountStatuses() {
-		old := c.AddAccount(SeedAccount{Status: status})
-		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
-		c.ActivateThroughPortal(replacement)
-		want := status
-		if status == "active" {
-			want = "closed"
-		}
-		require.Equal(t, want, c.Status(old))
-	}
-	// Without corresponding_account_id nothing is closed.
-	old := c.AddAccount(SeedAccount{})
-	c.ActivateThroughPortal(c.AddAccount(SeedAccount{Status: "pre_active"}))
-	require.Equal(t, "active", c.Status(old))
-}
-
-func TestSpec_3_1_CorrespondingAccountIDOfACreation(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	old := c.AddAccount(SeedAccount{Balance: "0.0001"})
-	create := func(key string) string {
-		got := c.post("accounts", body(t, creation, map[string]any{"corresponding_account_id": old, "client_account_key": key}))
-		require.Equal(t, 201, got.status)
-		return c.get("accounts?client_id=acme&client_account_key=" + key).list()[0]["account_id"].(string)
-	}
-	c.ActivateThroughPortal(create("first"))
-	require.Equal(t, "active", c.Status(old), "one ten-thousandth is not zero")
-	c.Adjust(old, "-0.0001")
-	c.ActivateThroughPortal(create("second"))
-	require.Equal(t, "closed", c.Status(old))
 }
 
 // Each flag belongs only to the operations whose row names it.
@@ -163,31 +97,6 @@ func TestSpec_4_4_OptionalMembersOfACreation(t *testing.T) {
 	c.post("accounts", body(t, creation, map[string]any{"card_holder_type": 2, "client_account_key": "two"}))
 	id := c.get("accounts?client_id=acme&client_account_key=two").list()[0]["account_id"].(string)
 	require.Equal(t, json.Number("2"), c.get("accounts/" + id + "?with_cardholdertype=1").object()["card_holder_type"])
-}
-
-func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC)
-	c := start(t, Options{StartAt: at, FrozenClock: true, SimulationDelay: -1})
-	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
-	times := func() [2]any {
-		got := c.get("accounts/" + id).ok().object()
-		return [2]any{got["first_transaction_occurred_at"], got["last_transaction_occurred_at"]}
-	}
-	require.Equal(t, [2]any{nil, nil}, times(), "nothing has changed the balance")
-	c.Advance(time.Minute)
-	c.do("PUT", "accounts/"+id+"/status", `{"status":"active"}`).empty(200)
-	require.Equal(t, [2]any{nil, nil}, times(), "a change of status is none")
-	c.Adjust(id, "50")
-	require.Equal(t, [2]any{"2030-05-06T07:09:09Z", "2030-05-06T07:09:09Z"}, times())
-	c.Advance(time.Minute)
-	c.post("accounts/"+id+"/transfer", transferTo(t, other, nil)).ok()
-	require.Equal(t, [2]any{"2030-05-06T07:09:09Z", "2030-05-06T07:10:09Z"}, times())
-	got := c.get("accounts/" + other).object()
-	require.Equal(t, "2030-05-06T07:10:09Z", got["first_transaction_occurred_at"], "the receiving account too")
-	created := c.post("accounts", body(t, creation, map[string]any{"initial_load_amount": 1})).object()
-	require.Equal(t, "2030-05-06T07:10:09Z", created["first_transaction_occurred_at"])
-	require.Equal(t, "2030-05-06T07:10:09Z", created["last_transaction_occurred_at"])
 }
 
 func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {

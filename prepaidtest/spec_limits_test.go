@@ -161,17 +161,6 @@ func TestSpec_2_5_APassportExpiresLaterThanNow(t *testing.T) {
 	}
 }
 
-func TestSpec_2_6_FreeTextHasTwelveStrings(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	free := FreeText{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "1.1", ""}
-	got := c.get("accounts/" + c.AddAccount(SeedAccount{FreeText: free}) + "?with_freetext=1").ok().object()["free_text"]
-	require.Equal(t, map[string]any{
-		"free_text1": "1", "free_text2": "2", "free_text3": "3", "free_text4": "4", "free_text5": "5", "free_text6": "6", "free_text7": "7",
-		"free_text8": "8", "free_int1": "9", "free_int2": "10", "free_dec1": "1.1", "free_dec2": "",
-	}, got)
-}
-
 func TestSpec_2_7_PortalIdentifierIsReadBack(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

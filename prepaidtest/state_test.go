@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // text is the text that Save writes.
@@ -89,35 +87,6 @@ func TestSave_PendingSimulation(t *testing.T) {
 	require.Equal(t, "10.00", c.Balance(id), "and reversed")
 	items := c.Transactions(id)
 	require.Equal(t, items[3].ID, items[4].ParentID, "the clearing was found")
-}
-
-func TestSave_OverdueAtOnce(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{StartAt: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), SimulationDelay: time.Hour})
-	id := c.AddAccount(SeedAccount{Balance: "10"})
-	c.post("simulation/clear", body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M",
-		"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": id})).ok()
-	text := c.text()
-	require.NoError(t, c.Close())
-	late := withDue(t, text, c.Now().Add(-time.Minute))
-	next := NewServer(t, Options{State: strings.NewReader(late)})
-	require.Equal(t, "6.00", next.Balance(prepaid.AccountID(id)))
-	require.Equal(t, 2031, next.Now().Year(), "the clock goes on")
-}
-
-// withDue makes the waiting tasks due at a time.
-func withDue(t *testing.T, text string, due time.Time) string {
-	t.Helper()
-	var document map[string]any
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	require.NoError(t, decoder.Decode(&document))
-	for _, task := range document["tasks"].([]any) {
-		task.(map[string]any)["due"] = due
-	}
-	changed, err := json.Marshal(document)
-	require.NoError(t, err)
-	return string(changed)
 }
 
 func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {

@@ -3,7 +3,6 @@ package prepaidtest
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -294,20 +293,4 @@ func TestSpec_4_4_DirectEntryOut_AccountInfo(t *testing.T) {
 	}
 	// The outer bsb is required; nothing ties it to the inner one.
 	c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"bsb": "999999"})).ok()
-}
-
-func TestSpec_7_400_TransferListsTheInvalidFields(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	from := c.AddAccount(SeedAccount{})
-	for operation, fields := range map[string]string{
-		"transfer":       "amount source_reference destination_reference destination_account_id transaction_type",
-		"directentryout": "amount source_reference destination_reference destination_account_info bsb",
-	} {
-		description := c.post("accounts/"+from+"/"+operation, `{"more":1}`).refused(400, "invalid_request")
-		for field := range strings.SplitSeq(fields, " ") {
-			require.Contains(t, description, field+" is required")
-		}
-		require.Contains(t, description, "more is not a member")
-	}
 }
