@@ -95,40 +95,6 @@ func TestOtherCallsCount(t *testing.T) {
 	})
 }
 
-// Callers whose requests ended at different times share reads, and a busy client needs none.
-func TestReadsAreShared(t *testing.T) {
-	for _, busy := range []bool{false, true} {
-		t.Run("", func(t *testing.T) {
-			clocked(t, func(t *testing.T, s *service) {
-				sent := time.Now()
-				var calls sync.WaitGroup
-				if busy {
-					calls.Go(func() {
-						for range 6000 {
-							time.Sleep(10 * time.Millisecond)
-							s.Responded(time.Now().Add(-20 * time.Millisecond))
-						}
-					})
-				}
-				for i := range 250 {
-					notBefore := sent.Add(attempt + wait + time.Duration(i)*wait/250)
-					calls.Go(func() {
-						if err := s.Await(t.Context(), notBefore, limit, s.read); err != nil {
-							t.Error(err)
-						}
-						if late := time.Since(notBefore); late < 0 || late > wait/8 {
-							t.Error(late)
-						}
-					})
-				}
-				calls.Wait()
-				require.LessOrEqual(t, len(s.reads), perWait+1)
-				require.Equal(t, busy, len(s.reads) == 0)
-			})
-		})
-	}
-}
-
 // A clock that is set back does not make earlier responses seem to be later than the request. Times of synctest have no monotonic
 // reading, so this uses the system clock, and does not wait for it.
 func TestClockIsSetBack(t *testing.T) {

@@ -316,31 +316,6 @@ func TestSlotLimiterCancel(t *testing.T) {
 	})
 }
 
-// The slot and the cancellation arrive at one instant; whichever wins, no slot is lost.
-func TestSlotLimiterCancelRace(t *testing.T) {
-	limiterBubble(t, func(t *testing.T) {
-		l := newLimiter(3, time.Second, 1)
-		var won, lost int
-		for range 200 {
-			releaseSlots(acquireSlots(t, l, ratelimit.Call, 3), responded)
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(time.Second, cancel)
-			slot, err := l.Acquire(ctx, ratelimit.Call)
-			if err == nil {
-				won++
-				slot.Release(ratelimit.Feedback{NotSent: true})
-			} else {
-				lost++
-				require.Equal(t, context.Canceled, err)
-			}
-			synctest.Wait()
-			time.Sleep(time.Second)
-		}
-		t.Logf("%d admitted, %d cancelled", won, lost)
-		acquireSlots(t, l, ratelimit.Call, 3)
-	})
-}
-
 // The slot arrives after the context ended, but before the caller could leave.
 func TestSlotLimiterCancelledWinner(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {

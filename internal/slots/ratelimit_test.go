@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,12 +24,4 @@ func TestNone(t *testing.T) {
 	cancel()
 	_, err = ratelimit.None{}.Acquire(ctx, ratelimit.Call)
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-func TestRefusedError(t *testing.T) {
-	t.Parallel()
-	err := &ratelimit.RefusedError{Wait: 3 * time.Second}
-	require.ErrorIs(t, err, ratelimit.ErrRateLimited)
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
-	require.EqualError(t, err, "prepaid: throttled locally: a slot needs 3s, longer than the deadline")
 }

@@ -1,7 +1,6 @@
 package token
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -51,29 +50,6 @@ func TestCloseDuringAnExchange(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestCloseWaitsForASlowExchange(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := NewManager(func(ctx context.Context) (*oauth2.Token, error) {
-			<-ctx.Done()
-			time.Sleep(time.Second)
-			return &oauth2.Token{AccessToken: "late", Expiry: time.Now().Add(time.Hour)}, nil
-		}, Options{})
-		var caller sync.WaitGroup
-		caller.Go(func() {
-			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		began := time.Now()
-		m.Close()
-		require.Equal(t, time.Second, time.Since(began))
-		caller.Wait()
-		mustFail(t.Context(), t, m, nil, ErrClosed, "the late token is not kept")
-	})
 }
 
 func TestCloseDuringAHoldOff(t *testing.T) {

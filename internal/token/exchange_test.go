@@ -89,24 +89,6 @@ func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
 	})
 }
 
-func TestEarlyRenewalRecovers(t *testing.T) {
-	e := &endpoint{life: time.Hour, fail: failing(2, 3, errDown)}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first := mustToken(t, m, nil)
-		time.Sleep(50 * time.Minute)
-		for range 31 { // fails at 0 and 1 s, renewed at 3 s
-			require.Same(t, first, mustToken(t, m, nil))
-			synctest.Wait()
-			time.Sleep(100 * time.Millisecond)
-		}
-		require.Equal(t, "secret-4", mustToken(t, m, nil).AccessToken)
-		time.Sleep(50 * time.Minute)
-		mustToken(t, m, nil)
-		synctest.Wait()
-		require.EqualValues(t, 5, e.count.Load())
-	})
-}
-
 func TestExpiryEndsTheHoldOffOfAnEarlyRenewal(t *testing.T) {
 	e := &endpoint{life: time.Hour, fail: failing(2, 2, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
@@ -129,21 +111,6 @@ func TestCallersAreOnTheFastPathWhileARenewalRunsOrIsHeldOff(t *testing.T) {
 		time.Sleep(e.delay)
 		synctest.Wait()
 		require.Equal(t, m.now()+earlyHold, m.state.Load().renewAt)
-	})
-}
-
-func TestExpiryDuringAnEarlyRenewalWaitsForIt(t *testing.T) {
-	e := &endpoint{life: 10 * time.Second}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		mustToken(t, m, nil)
-		e.delay = 8 * time.Second
-		time.Sleep(5 * time.Second)
-		mustToken(t, m, nil)
-		time.Sleep(5 * time.Second)
-		began := time.Now()
-		token := await(t, m, nil)
-		require.Equal(t, "secret-2", token.AccessToken)
-		require.Equal(t, 3*time.Second, time.Since(began))
 	})
 }
 
@@ -245,32 +212,6 @@ func TestOldFailureIsForgotten(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), minRenewalGap/2)
 		defer cancel()
 		mustFail(ctx, t, m, nil, context.DeadlineExceeded)
-	})
-}
-
-func TestCancelEndsOneWaitOnly(t *testing.T) {
-	e := &endpoint{life: time.Hour, delay: time.Second}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		var callers sync.WaitGroup
-		callers.Go(func() { // this caller starts the exchange
-			began := time.Now()
-			_, err := m.Token(ctx, nil)
-			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
-				t.Error(err, time.Since(began))
-			}
-		})
-		synctest.Wait()
-		for range 10 {
-			callers.Go(func() {
-				if _, err := m.Token(t.Context(), nil); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		callers.Wait()
-		require.EqualValues(t, 1, e.count.Load())
 	})
 }
 

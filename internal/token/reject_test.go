@@ -160,17 +160,6 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 	})
 }
 
-// The renewal after a refusal fails: no caller is given the refused token.
-func TestRevokedAgainAndRenewalFails(t *testing.T) {
-	e := &endpoint{life: 24 * time.Hour, fail: failing(3, 3, errDown)}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		token := mustToken(t, m, mustToken(t, m, nil))
-		mustFail(t.Context(), t, m, token, errDown)
-		next := await(t, m, nil)
-		require.Equal(t, "secret-4", next.AccessToken)
-	})
-}
-
 func TestEndlessRejectionsAreBounded(t *testing.T) {
 	e := &endpoint{life: time.Hour}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
