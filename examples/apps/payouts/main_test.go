@@ -52,18 +52,13 @@ func TestCommandLine(t *testing.T) { //nolint:paralleltest // it sets the enviro
 		require.Contains(t, errOut.String(), c.want, name)
 	}
 
-	t.Setenv("PREPAID_BASE_URL", "https://example.com/3.0/")
-	var errOut bytes.Buffer
-	require.Equal(t, exitWrong, run(t.Context(), nil, io.Discard, &errOut))
-	require.Contains(t, errOut.String(), "PREPAID_BASE_URL names a service")
-}
-
-func TestHelp(t *testing.T) {
-	t.Parallel()
 	var errOut bytes.Buffer
 	require.Equal(t, exitDone, run(t.Context(), []string{"web", "-h"}, io.Discard, &errOut))
 	require.Contains(t, errOut.String(), "Exit status:")
 	require.Contains(t, errOut.String(), "-listen")
+	t.Setenv("PREPAID_BASE_URL", "https://example.com/3.0/")
+	require.Equal(t, exitWrong, run(t.Context(), nil, io.Discard, &errOut))
+	require.Contains(t, errOut.String(), "PREPAID_BASE_URL names a service")
 }
 
 func TestInterrupted(t *testing.T) {

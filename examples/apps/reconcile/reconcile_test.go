@@ -74,15 +74,22 @@ func findings(t *testing.T, dir string) [][]string {
 	return lines
 }
 
-// A journal is compared with the service, night after night.
-func TestService(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+// service replaces the real service by an emulator.
+func service(t *testing.T, options prepaidtest.Options) *prepaidtest.Server {
+	t.Helper()
+	srv := prepaidtest.NewServer(t, options)
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", srv.URL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
 	t.Setenv("PREPAID_ENVIRONMENT", "test")
 	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
 	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
+	return srv
+}
+
+// A journal is compared with the service, night after night.
+func TestService(t *testing.T) {
+	srv := service(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "payments")
 	j, err := journalfile.Open(path, journalfile.Options{})
@@ -135,14 +142,9 @@ func TestService(t *testing.T) {
 
 // Differences of old payments give exit status 1, and the page shows them by day.
 func TestDifferences(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{StartAt: time.Now().AddDate(0, 0, -3)})
+	srv := service(t, prepaidtest.Options{StartAt: time.Now().AddDate(0, 0, -3)})
 	from := srv.AddAccount(prepaidtest.SeedAccount{ID: "float", Balance: "100"})
 	srv.Adjust(from, "-5")
-	config := srv.Config()
-	t.Setenv("PREPAID_BASE_URL", srv.URL)
-	t.Setenv("PREPAID_VENDOR", config.Vendor)
-	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "payments")
 	j, err := journalfile.Open(path, journalfile.Options{})
 	require.NoError(t, err)

@@ -233,30 +233,6 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, map[string]string{"rows": balances}, content(t, dir))
 }
 
-// Ctrl+C while rows arrive.
-func TestInterruptedWhileReading(t *testing.T) {
-	srv := service(t, prepaidtest.Options{})
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) {
-		records, err := writeMadeUp(w, headers, 5000)
-		if ctx.Err() == nil {
-			interrupt()
-			err = errors.Join(err, errBroken)
-		}
-		return records, err
-	})
-	dir := t.TempDir()
-	args := []string{"-template", "movements", "-file", filepath.Join(dir, "rows")}
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 3, run(ctx, args, &stdout, &stderr), stderr.String())
-	require.NotContains(t, content(t, dir), "rows")
-	id := regexp.MustCompile(`^run (\S+), available until`).FindStringSubmatch(stdout.String())[1]
-	code, _, errOut := runWith(t, append(args, "-resume", id)...)
-	require.Zero(t, code, errOut)
-	require.Equal(t, 5001, countRows(t, content(t, dir)["rows"]))
-}
-
 // A wait that would outlast -timeout does not begin.
 func TestTimeout(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: time.Hour})
