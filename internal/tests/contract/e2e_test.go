@@ -20,20 +20,16 @@ type stage struct {
 	client *prepaid.Client
 }
 
-// onStage runs a test on a stage in a bubble. Both have a clock on which a wait takes no time.
+// onStage runs a test in a bubble with an emulator in memory, whose reports and clearings take no time, and a client. All have a clock on
+// which a wait takes no time.
 func onStage(t *testing.T, options prepaidtest.Options, test func(t *testing.T, s *stage)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newStage(t, options)) })
-}
-
-// newStage starts an emulator in memory whose reports and clearings take no time, and a client.
-func newStage(t *testing.T, options prepaidtest.Options) *stage {
-	t.Helper()
-	options.InMemory = true
-	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
-	server := prepaidtest.NewServer(t, options)
-	client := harness.NewClient(t, server.Config())
-	return &stage{Server: server, t: t, client: client}
+	synctest.Test(t, func(t *testing.T) {
+		options.InMemory = true
+		options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
+		server := prepaidtest.NewServer(t, options)
+		test(t, &stage{server, t, harness.NewClient(t, server.Config())})
+	})
 }
 
 // seed adds an active account with a balance.

@@ -16,15 +16,6 @@ func validCreate() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{CompanyID: 7, InitialLoadAmount: prepaid.Cents(100), Cardholder: validCardholder()}
 }
 
-func callCreate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) error {
-	_, err := c.Accounts.Create(ctx, p)
-	return err
-}
-
-func callUpdate(ctx context.Context, c *prepaid.Client, p prepaid.UpdateAccountParams) error {
-	return c.Accounts.Update(ctx, "eaid", p)
-}
-
 // Section 4.4, "Account creation request", row by row; sections 2.3, 2.4, 2.5, 2.7 and 8 inside it.
 func createLimits() []limit[prepaid.CreateAccountParams] {
 	type P = prepaid.CreateAccountParams
@@ -88,7 +79,7 @@ func accountKeyLimits[P any](ref string, at func(*P) *string) []limit[P] {
 
 func TestValidationCreateAccount(t *testing.T) {
 	t.Parallel()
-	requireLimits(t, validCreate, callCreate, createLimits()...)
+	requireLimits(t, validCreate, method[prepaid.CreateAccountParams]("Accounts.Create"), createLimits()...)
 }
 
 // Section 4.4, PUT /accounts/{id}.
@@ -100,18 +91,16 @@ func TestValidationUpdateAccount(t *testing.T) {
 		bad: func(p *P) { p.Cardholder = nil }, good: func(*P) {},
 	}}
 	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Cardholder }, cardholderLimits())...)
-	requireLimits(t, func() P { return P{Cardholder: validCardholder()} }, callUpdate, rows...)
+	requireLimits(t, func() P { return P{Cardholder: validCardholder()} }, method[prepaid.UpdateAccountParams]("Accounts.Update", "eaid"), rows...)
 }
 
 // Values that the service holds are sent back unchanged, also if a creation refuses them.
 func TestUpdatePutsBackWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	key, name := strings.Repeat("é", 256), harness.WideText(101)
-	sent := sends(t, "held", func(ctx context.Context, c *prepaid.Client) error {
-		return callUpdate(ctx, c, prepaid.UpdateAccountParams{
-			Cardholder: validCardholder(), ClientAccountKey: &key, DisplayName: &name, PortalIdentifier: &prepaid.PortalIdentifier{},
-		})
-	})
+	sent := sends(t, "held", harness.Calling("Accounts.Update", "eaid", prepaid.UpdateAccountParams{
+		Cardholder: validCardholder(), ClientAccountKey: &key, DisplayName: &name, PortalIdentifier: &prepaid.PortalIdentifier{},
+	}))
 	require.Contains(t, sent.body, `"client_account_key":"`+key+`","display_name":"`+name+`"`)
 	require.Contains(t, sent.body, `"portal_identifier":{"client_id":"","program_id":"","cardholder_id":""}`)
 }

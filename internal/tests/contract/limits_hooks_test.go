@@ -9,11 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-func callCreateHook(ctx context.Context, c *prepaid.Client, p prepaid.CreateHookParams) error {
-	_, err := c.Hooks.Create(ctx, p)
-	return err
-}
-
 func badHookURIs() [][2]string {
 	return [][2]string{
 		{"http://qzxwv.example/", "https://h.example"}, {"qzxwv.example/a", "https://[2001:db8::1]:8443/a?b=c#d"},
@@ -79,8 +74,8 @@ func TestValidationCreateHook(t *testing.T) {
 			bad: func(p *P) { p.HMACKeySecret = prepaid.NewSecret(pair[0]) }, good: func(p *P) { p.HMACKeySecret = prepaid.NewSecret(pair[1]) },
 		})
 	}
-	requireLimits(t, harness.ValidHook, callCreateHook, rows...)
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callCreateHook(ctx, c, P{}) }), "",
+	requireLimits(t, harness.ValidHook, method[prepaid.CreateHookParams]("Hooks.Create"), rows...)
+	requireRefusal(t, sendsNothing(t, harness.Calling("Hooks.Create", P{})), "",
 		fields("uri", "scope", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")...)
 }
 

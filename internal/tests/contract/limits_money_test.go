@@ -34,11 +34,6 @@ func amountMeant[P any](ref string, at func(*P) *prepaid.Amount, zero func(*P) *
 	}
 }
 
-func callTransfer(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) error {
-	_, err := c.Accounts.Transfer(ctx, "eaid", p)
-	return err
-}
-
 // Section 4.4, card-to-card transfer body, with section 8.
 func TestValidationTransfer(t *testing.T) {
 	t.Parallel()
@@ -55,16 +50,11 @@ func TestValidationTransfer(t *testing.T) {
 		atMost("4.4, 8", "destination_reference", 75, func(p *P) *string { return &p.DestinationReference }),
 		needed("4.4", "destination_account_id", func(p *P) *prepaid.AccountID { return &p.DestinationAccountID }),
 	)
-	requireLimits(t, harness.ValidTransfer, callTransfer, rows...)
+	requireLimits(t, harness.ValidTransfer, method[prepaid.TransferParams]("Accounts.Transfer", "eaid"), rows...)
 	validated(t, harness.ValidTransfer, prepaid.TransferParams.Validate, rows)
 	requireRefusal(t, sendsNothing(t, harness.Calling("Accounts.Transfer", "", prepaid.TransferParams{InitiatorUsername: "\xff"})),
 		"", fields("id", "request_id", "amount", "source_reference", "destination_reference",
 			"destination_account_id", "initiator_username")...)
-}
-
-func callDirectEntry(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) error {
-	_, err := c.Accounts.DirectEntryOut(ctx, "eaid", p)
-	return err
 }
 
 // Section 4.4, direct-entry-out body, with section 8.
@@ -95,7 +85,7 @@ func TestValidationDirectEntryOut(t *testing.T) {
 		needed("4.4", bank+"account_name", func(p *P) *string { return &p.Destination.AccountName }),
 		needed("4.4", "bsb", func(p *P) *string { return &p.BSB }),
 	)
-	requireLimits(t, harness.ValidDirectEntry, callDirectEntry, rows...)
+	requireLimits(t, harness.ValidDirectEntry, method[prepaid.DirectEntryOutParams]("Accounts.DirectEntryOut", "eaid"), rows...)
 	validated(t, harness.ValidDirectEntry, prepaid.DirectEntryOutParams.Validate, rows)
 	requireRefusal(t, sendsNothing(t, harness.Calling("Accounts.DirectEntryOut", "..", prepaid.DirectEntryOutParams{InitiatingUserID: "\xff"})),
 		"", fields("id", "request_id", "amount", "source_reference", "destination_reference", bank+"bsb",
@@ -107,21 +97,6 @@ func fundingAmounts[P any](at func(*P) *prepaid.Amount, zero func(*P) *bool) []l
 	return append(amountMeant("4.5", at, zero), limit[P]{
 		ref: "4.5", field: "amount", rule: "must not be below zero", shown: "-9.17", bad: put(at, prepaid.MustAmount("-9.17")), good: put(at, prepaid.Cents(1)),
 	})
-}
-
-func callRedeem(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
-	_, err := c.Funding.Redeem(ctx, p)
-	return err
-}
-
-func callRefund(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) error {
-	_, err := c.Funding.Refund(ctx, p)
-	return err
-}
-
-func callReverse(ctx context.Context, c *prepaid.Client, p prepaid.ReverseFundingParams) error {
-	_, err := c.Funding.Reverse(ctx, p)
-	return err
 }
 
 // forgotten is the row of a required number.
@@ -166,8 +141,8 @@ func TestValidationFunding(t *testing.T) {
 		rows = append(rows,
 			needed("4.5", "terminal_id", func(p *P) *string { return &p.TerminalID }),
 			needed("4.5", "acquirer_id", func(p *P) *string { return &p.AcquirerID }))
-		requireLimits(t, harness.ValidRedeem, callRedeem, rows...)
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, P{}) }), "",
+		requireLimits(t, harness.ValidRedeem, method[prepaid.RedeemFundingParams]("Funding.Redeem"), rows...)
+		requireRefusal(t, sendsNothing(t, harness.Calling("Funding.Redeem", P{})), "",
 			fields("amount", "account_id", "funding_exception", "merchant_name_location",
 				"originating_transaction", "currency", "card_acceptor_id", "correlation_id",
 				"merchant_category", "terminal_id", "acquirer_id")...)
@@ -183,8 +158,8 @@ func TestValidationFunding(t *testing.T) {
 			form("4.5", "parent_transaction_id", "is required", parent, "", "0"),
 		}
 		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number", parent, badTransactionIDs()...)...)
-		requireLimits(t, harness.ValidReverse, callReverse, rows...)
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callReverse(ctx, c, P{}) }), "",
+		requireLimits(t, harness.ValidReverse, method[prepaid.ReverseFundingParams]("Funding.Reverse"), rows...)
+		requireRefusal(t, sendsNothing(t, harness.Calling("Funding.Reverse", P{})), "",
 			fields("account_id", "originating_transaction", "correlation_id", "parent_transaction_id")...)
 	})
 	t.Run("refund", func(t *testing.T) {
@@ -205,10 +180,8 @@ func TestValidationFunding(t *testing.T) {
 		rows = append(rows,
 			needed("4.5", "terminal_id", func(p *P) *string { return &p.TerminalID }),
 			needed("4.5", "acquirer_id", func(p *P) *string { return &p.AcquirerID }))
-		requireLimits(t, harness.ValidRefund, callRefund, rows...)
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			return callRefund(ctx, c, P{ParentTransactionID: "x"})
-		}), "",
+		requireLimits(t, harness.ValidRefund, method[prepaid.RefundFundingParams]("Funding.Refund"), rows...)
+		requireRefusal(t, sendsNothing(t, harness.Calling("Funding.Refund", P{ParentTransactionID: "x"})), "",
 			fields("amount", "account_id", "parent_transaction_id", "merchant_name_location",
 				"originating_transaction", "currency", "card_acceptor_id", "correlation_id",
 				"merchant_category", "terminal_id", "acquirer_id")...)
@@ -228,13 +201,13 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	for _, number := range []int64{-1, 1 << 62} {
 		redeem, reverse, refund := harness.ValidRedeem(), harness.ValidReverse(), harness.ValidRefund()
 		redeem.OriginatingTransaction, reverse.OriginatingTransaction, refund.OriginatingTransaction = number, number, number
-		sends(t, "redemption", func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, redeem) })
-		sends(t, "reversal", func(ctx context.Context, c *prepaid.Client) error { return callReverse(ctx, c, reverse) })
-		sends(t, "refund", func(ctx context.Context, c *prepaid.Client) error { return callRefund(ctx, c, refund) })
+		sends(t, "redemption", harness.Calling("Funding.Redeem", redeem))
+		sends(t, "reversal", harness.Calling("Funding.Reverse", reverse))
+		sends(t, "refund", harness.Calling("Funding.Refund", refund))
 	}
 	zero := harness.ValidRedeem()
 	zero.Amount, zero.ZeroAmount, zero.ClearingAdjustment = prepaid.Amount{}, true, true
-	sent := sends(t, "zero redemption", func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, zero) })
+	sent := sends(t, "zero redemption", harness.Calling("Funding.Redeem", zero))
 	require.Contains(t, sent.body, `"amount":0.00,`)
 	require.NotContains(t, strings.ToLower(sent.body), "zero")
 	below, credit, reversal := harness.ValidRedeem(), harness.ValidRefund(), harness.ValidReverse()
@@ -242,9 +215,9 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	credit.Amount, credit.NegativeAmount, credit.OriginatingTransaction, credit.ZeroOriginating = prepaid.MustAmount("-9.17"), true, 0, true
 	reversal.OriginatingTransaction, reversal.ZeroOriginating = 0, true
 	for _, call := range []func(context.Context, *prepaid.Client) error{
-		func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, below) },
-		func(ctx context.Context, c *prepaid.Client) error { return callRefund(ctx, c, credit) },
-		func(ctx context.Context, c *prepaid.Client) error { return callReverse(ctx, c, reversal) },
+		harness.Calling("Funding.Redeem", below),
+		harness.Calling("Funding.Refund", credit),
+		harness.Calling("Funding.Reverse", reversal),
 	} {
 		sent := sends(t, "below zero, and the originating transaction 0", call)
 		require.Contains(t, sent.body, `"originating_transaction":0,`)
@@ -254,7 +227,7 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	for _, kind := range []prepaid.TransferType{0, prepaid.TransferTypeLoad, -1, 1 << 30} {
 		params := harness.ValidTransfer()
 		params.Type, params.DestinationAccountID = kind, "eaid" // also to itself
-		sent := sends(t, "transfer", func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, params) })
+		sent := sends(t, "transfer", harness.Calling("Accounts.Transfer", "eaid", params))
 		require.Contains(t, sent.body, `"transaction_type":`)
 	}
 }

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -221,7 +220,7 @@ func TestCardholderAsReceivedInACreation(t *testing.T) {
 	require.NoError(t, err)
 	params := validCreate()
 	params.Cardholder = held
-	sent := sends(t, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
+	sent := sends(t, "creation", harness.Calling("Accounts.Create", params))
 	require.Equal(t, asMap(t, heldCardholder), asMap(t, sent.body)["registration"])
 }
 
@@ -249,9 +248,7 @@ func TestCardholderOnAPage(t *testing.T) {
 				FirstName: "A", LastName: "B", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3}, PrimaryAddress: prepaid.Address{State: state, Country: "AU"},
 			}
 			require.Equal(t, state == "WA", *held == own, "only what would be refused is kept as received")
-			sent := sends(t, "update", func(ctx context.Context, c *prepaid.Client) error {
-				return callUpdate(ctx, c, prepaid.UpdateAccountParams{Cardholder: held})
-			})
+			sent := sends(t, "update", harness.Calling("Accounts.Update", "eaid", prepaid.UpdateAccountParams{Cardholder: held}))
 			require.Equal(t, asMap(t, person(state))["personal"], asMap(t, sent.body)["registration"])
 		}
 	}

@@ -15,24 +15,11 @@ import (
 type simulateCall = func(context.Context, *prepaid.Client, prepaid.SimulateParams) error
 
 func simulateCalls() map[string]simulateCall {
-	result := func(_ *prepaid.SimulationResult, err error) error { return err }
-	return map[string]simulateCall{
-		"Transact": func(ctx context.Context, c *prepaid.Client, p prepaid.SimulateParams) error {
-			return result(c.Simulation.Transact(ctx, p))
-		},
-		"Advise": func(ctx context.Context, c *prepaid.Client, p prepaid.SimulateParams) error {
-			return result(c.Simulation.Advise(ctx, p))
-		},
-		"Reverse": func(ctx context.Context, c *prepaid.Client, p prepaid.SimulateParams) error {
-			return result(c.Simulation.Reverse(ctx, p))
-		},
-		"Clear": func(ctx context.Context, c *prepaid.Client, p prepaid.SimulateParams) error {
-			return result(c.Simulation.Clear(ctx, p))
-		},
-		"ReverseClear": func(ctx context.Context, c *prepaid.Client, p prepaid.SimulateParams) error {
-			return result(c.Simulation.ReverseClear(ctx, p))
-		},
+	calls := map[string]simulateCall{}
+	for _, name := range []string{"Transact", "Advise", "Reverse", "Clear", "ReverseClear"} {
+		calls[name] = method[prepaid.SimulateParams]("Simulation." + name)
 	}
+	return calls
 }
 
 func validSimulate() prepaid.SimulateParams {

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	params := validCreate()
 	params.Cardholder = &prepaid.Cardholder{Sex: "X", PrimaryAddress: prepaid.Address{Country: "gb", Postcode: "SW1A 1AA"}, EmailAddress: "a..b@example.com"}
 	params.NameOnCard, params.CardholderType = "A LEE", 3
-	sent := sendsWith(t, config, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
+	sent := sendsWith(t, config, "creation", harness.Calling("Accounts.Create", params))
 	require.JSONEq(t, `{"company_id":7,"initial_load_amount":1.00,"name_on_card":"A LEE","card_holder_type":3,"registration":{
 		"first_name":"","last_name":"","date_of_birth":"","sex":"X","email_address":"a..b@example.com",
 		"primary_address":{"state":"","country":"gb","postcode":"SW1A 1AA"}}}`, sent.body)
@@ -57,7 +56,7 @@ func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	requireRefusal(t, sendsNothingWith(t, config, harness.Calling("Accounts.Get", "eaid", "")), "", harness.Fault{Field: "include[0]"})
 	transfer := harness.ValidTransfer()
 	transfer.RequestID, transfer.DestinationAccountID, transfer.Amount = "", "", prepaid.Amount{}
-	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, transfer) }), "",
+	requireRefusal(t, sendsNothingWith(t, config, harness.Calling("Accounts.Transfer", "eaid", transfer)), "",
 		fields("request_id", "amount", "destination_account_id")...)
 	config.Vendor, config.ClientSecret = "", prepaid.Secret{}
 	harness.RequireFaults(t, config.Validate(), "", fields("vendor", "client_secret")...)

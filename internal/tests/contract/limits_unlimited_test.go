@@ -17,29 +17,29 @@ import (
 // and NUL in them.
 func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 	t.Parallel()
-	unlimited(t, validCreateFull, callCreate,
+	unlimited(t, validCreateFull, method[prepaid.CreateAccountParams]("Accounts.Create"),
 		".InitiatingUserID", ".PortalIdentifier.ClientID", ".PortalIdentifier.ProgramID",
 		".PortalIdentifier.CardholderID", ".CorrespondingAccountID")
 	unlimited(t, func() prepaid.CreateAccountParams {
 		p := validCreateFull()
 		p.RequestType, p.AccountIDToReplace = prepaid.RequestTypeReplace, "old"
 		return p
-	}, callCreate, ".AccountIDToReplace")
+	}, method[prepaid.CreateAccountParams]("Accounts.Create"), ".AccountIDToReplace")
 	unlimited(t, func() prepaid.UpdateAccountParams {
 		return prepaid.UpdateAccountParams{Cardholder: validCardholder()}
-	}, callUpdate,
+	}, method[prepaid.UpdateAccountParams]("Accounts.Update", "eaid"),
 		".InitiatingUserID")
 	unlimited(t, zero[prepaid.SetPlasticEnabledParams],
 		method[prepaid.SetPlasticEnabledParams]("Accounts.SetPlasticEnabled", "eaid"), ".InitiatingUserID")
-	unlimited(t, harness.ValidTransfer, callTransfer, ".DestinationAccountID", ".InitiatorUsername")
-	unlimited(t, harness.ValidDirectEntry, callDirectEntry, ".Destination.AccountName", ".BSB", ".InitiatingUserID")
+	unlimited(t, harness.ValidTransfer, method[prepaid.TransferParams]("Accounts.Transfer", "eaid"), ".DestinationAccountID", ".InitiatorUsername")
+	unlimited(t, harness.ValidDirectEntry, method[prepaid.DirectEntryOutParams]("Accounts.DirectEntryOut", "eaid"), ".Destination.AccountName", ".BSB", ".InitiatingUserID")
 	unlimited(t, func() prepaid.ProvisionWalletParams {
 		return prepaid.ProvisionWalletParams{Certificates: []string{"a"}}
-	}, callProvision,
+	}, method[prepaid.ProvisionWalletParams]("Accounts.ProvisionWallet", "eaid", "provider"),
 		".TokenUniqueReference", ".InitiatingUserID", ".Nonce", ".NonceSignature", ".Certificates[]")
-	unlimited(t, harness.ValidRedeem, callRedeem, ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
-	unlimited(t, harness.ValidReverse, callReverse, ".AccountID", ".CorrelationID")
-	unlimited(t, harness.ValidRefund, callRefund, ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
+	unlimited(t, harness.ValidRedeem, method[prepaid.RedeemFundingParams]("Funding.Redeem"), ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
+	unlimited(t, harness.ValidReverse, method[prepaid.ReverseFundingParams]("Funding.Reverse"), ".AccountID", ".CorrelationID")
+	unlimited(t, harness.ValidRefund, method[prepaid.RefundFundingParams]("Funding.Refund"), ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
 	unlimited(t, func() prepaid.ChangeRulesParams[prepaid.TerminalRule] {
 		return prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}}}
 	}, method[prepaid.ChangeRulesParams[prepaid.TerminalRule]]("Policy.ChangeTerminals", 7),
@@ -47,8 +47,8 @@ func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 	for _, call := range simulateCalls() {
 		unlimited(t, validSimulate, call, ".AccountID", ".AcquirerID", ".MerchantID", ".TerminalID")
 	}
-	unlimited(t, validInitiate, callInitiate, ".AccountID", ".DeviceID", ".IPAddress", ".CommunicationMethod")
-	unlimited(t, harness.ValidHook, callCreateHook, ".FilterSpec")
+	unlimited(t, validInitiate, method[prepaid.InitiatePINParams]("PIN.Initiate"), ".AccountID", ".DeviceID", ".IPAddress", ".CommunicationMethod")
+	unlimited(t, harness.ValidHook, method[prepaid.CreateHookParams]("Hooks.Create"), ".FilterSpec")
 }
 
 // unlimited sends P with each of the named texts set to something odd.
@@ -123,7 +123,7 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 	} {
 		params := validCreate()
 		change(&params)
-		sends(t, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
+		sends(t, "creation", harness.Calling("Accounts.Create", params))
 	}
 	far := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 	sends(t, "window", harness.Calling("Accounts.TransactionsPage", "eaid", prepaid.ListTransactionsParams{From: far, Before: old, Paging: prepaid.Paging{Page: 1 << 30, Size: 1 << 30}}))

@@ -16,13 +16,13 @@ import (
 // place would be another text.
 func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	t.Parallel()
-	sweep(t, validCreateFull, callCreate)
+	sweep(t, validCreateFull, method[prepaid.CreateAccountParams]("Accounts.Create"))
 	sweep(t, func() prepaid.UpdateAccountParams {
 		return prepaid.UpdateAccountParams{
 			Cardholder:       validCardholder(),
 			PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
 		}
-	}, callUpdate)
+	}, method[prepaid.UpdateAccountParams]("Accounts.Update", "eaid"))
 	sweep(t, func() prepaid.IssueParams {
 		return prepaid.IssueParams{Account: validCreateFull(), ProgramClientID: "c"}
 	}, method[prepaid.IssueParams]("Accounts.Issue"))
@@ -31,15 +31,15 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	}, method[prepaid.SearchAccountsParams]("Accounts.SearchPage"))
 	sweep(t, zero[prepaid.SearchCompanyParams], method[prepaid.SearchCompanyParams]("Accounts.SearchCompanyPage", 7))
 	sweep(t, zero[prepaid.SetPlasticEnabledParams], method[prepaid.SetPlasticEnabledParams]("Accounts.SetPlasticEnabled", "eaid"))
-	sweep(t, harness.ValidTransfer, callTransfer)
-	sweep(t, harness.ValidDirectEntry, callDirectEntry)
-	sweep(t, harness.ValidExchangeKey, callExchangeKey)
+	sweep(t, harness.ValidTransfer, method[prepaid.TransferParams]("Accounts.Transfer", "eaid"))
+	sweep(t, harness.ValidDirectEntry, method[prepaid.DirectEntryOutParams]("Accounts.DirectEntryOut", "eaid"))
+	sweep(t, harness.ValidExchangeKey, method[prepaid.ExchangeKeyParams]("Accounts.ExchangeKey", "eaid"))
 	sweep(t, func() prepaid.ProvisionWalletParams {
 		return prepaid.ProvisionWalletParams{Certificates: []string{"a", "b"}}
-	}, callProvision)
-	sweep(t, harness.ValidRedeem, callRedeem)
-	sweep(t, harness.ValidReverse, callReverse)
-	sweep(t, harness.ValidRefund, callRefund)
+	}, method[prepaid.ProvisionWalletParams]("Accounts.ProvisionWallet", "eaid", "provider"))
+	sweep(t, harness.ValidRedeem, method[prepaid.RedeemFundingParams]("Funding.Redeem"))
+	sweep(t, harness.ValidReverse, method[prepaid.ReverseFundingParams]("Funding.Reverse"))
+	sweep(t, harness.ValidRefund, method[prepaid.RefundFundingParams]("Funding.Refund"))
 	sweep(t, func() prepaid.ChangeRulesParams[prepaid.MCC] {
 		return prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0001"}, Remove: []prepaid.MCC{"0001"}}
 	},
@@ -56,9 +56,9 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	for _, call := range simulateCalls() {
 		sweep(t, validSimulate, call)
 	}
-	sweep(t, validInitiate, callInitiate)
+	sweep(t, validInitiate, method[prepaid.InitiatePINParams]("PIN.Initiate"))
 	sweep(t, validSealed, method[prepaid.SealedPINParams]("PIN.Execute"))
-	sweep(t, harness.ValidHook, callCreateHook)
+	sweep(t, harness.ValidHook, method[prepaid.CreateHookParams]("Hooks.Create"))
 	sweep(t, zero[prepaid.UpdateHookParams], method[prepaid.UpdateHookParams]("Hooks.Update", "hook"))
 	sweep(t, func() []prepaid.MessageID { return []prepaid.MessageID{"a", "b"} }, func(ctx context.Context, c *prepaid.Client, p []prepaid.MessageID) error {
 		return c.Hooks.Dismiss(ctx, "hook", p...)

@@ -23,11 +23,6 @@ func badUUIDs() [][2]string {
 	}
 }
 
-func callExchangeKey(ctx context.Context, c *prepaid.Client, p prepaid.ExchangeKeyParams) error {
-	_, err := c.Accounts.ExchangeKey(ctx, "eaid", p)
-	return err
-}
-
 // Section 4.4, POST /accounts/{id}/dip.
 func TestValidationExchangeKey(t *testing.T) {
 	t.Parallel()
@@ -39,7 +34,7 @@ func TestValidationExchangeKey(t *testing.T) {
 	}
 	rows = append(rows, forms("4.4", "application_id", "must be a UUID", func(p *P) *string { return &p.ApplicationID }, badUUIDs()...)...)
 	rows = append(rows, forms("4.4", "key_id", "must be a UUID", func(p *P) *string { return &p.KeyID }, badUUIDs()...)...)
-	requireLimits(t, harness.ValidExchangeKey, callExchangeKey, rows...)
+	requireLimits(t, harness.ValidExchangeKey, method[prepaid.ExchangeKeyParams]("Accounts.ExchangeKey", "eaid"), rows...)
 	requireRefusal(t, sendsNothing(t, harness.Calling("Accounts.ExchangeKey", "", P{})),
 		"", fields("id", "application_id", "key_id", "ephemeral_key")...)
 }
@@ -69,16 +64,11 @@ func TestEphemeralKeyFrom(t *testing.T) {
 	require.Len(t, prepaid.NewEphemeralKey().Bytes(), 32)
 }
 
-func callProvision(ctx context.Context, c *prepaid.Client, p prepaid.ProvisionWalletParams) error {
-	_, err := c.Accounts.ProvisionWallet(ctx, "eaid", "provider", p)
-	return err
-}
-
 // Section 4.4, wallet request body: everything is optional, for two of the three wallets need none of it.
 func TestValidationProvisionWallet(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.ProvisionWalletParams
-	requireLimits(t, zero[P], callProvision, limit[P]{
+	requireLimits(t, zero[P], method[prepaid.ProvisionWalletParams]("Accounts.ProvisionWallet", "eaid", "provider"), limit[P]{
 		ref: "4.4", field: "certificates[1]", rule: "is required",
 		bad:  func(p *P) { p.Certificates = []string{"a", ""} },
 		good: func(p *P) { p.Certificates = []string{"\n"} },
@@ -87,11 +77,6 @@ func TestValidationProvisionWallet(t *testing.T) {
 
 func validInitiate() prepaid.InitiatePINParams {
 	return prepaid.InitiatePINParams{AccountID: "eaid", DeviceID: "d", IPAddress: "i", CommunicationMethod: "c"}
-}
-
-func callInitiate(ctx context.Context, c *prepaid.Client, p prepaid.InitiatePINParams) error {
-	_, err := c.PIN.Initiate(ctx, p)
-	return err
 }
 
 func validSealed() prepaid.SealedPINParams {
@@ -105,12 +90,12 @@ func TestValidationPIN(t *testing.T) {
 	t.Run("initiate", func(t *testing.T) {
 		t.Parallel()
 		type P = prepaid.InitiatePINParams
-		requireLimits(t, validInitiate, callInitiate,
+		requireLimits(t, validInitiate, method[prepaid.InitiatePINParams]("PIN.Initiate"),
 			needed("4.7", "eaid", func(p *P) *prepaid.AccountID { return &p.AccountID }),
 			needed("4.7", "device_id", func(p *P) *string { return &p.DeviceID }),
 			needed("4.7", "ip_address", func(p *P) *string { return &p.IPAddress }),
 			needed("4.7", "communication_method", func(p *P) *string { return &p.CommunicationMethod }))
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callInitiate(ctx, c, P{}) }), "",
+		requireRefusal(t, sendsNothing(t, harness.Calling("PIN.Initiate", P{})), "",
 			fields("eaid", "device_id", "ip_address", "communication_method")...)
 	})
 	type P = prepaid.SealedPINParams
@@ -144,8 +129,8 @@ func TestValidationPIN(t *testing.T) {
 	rows = append(rows, showing("qzx", forms("4.7", "oaep_hashing_algorithm", "must be SHA256 or SHA512", hash,
 		[2]prepaid.PINHash{"qzxwv", "SHA512"}, [2]prepaid.PINHash{"sha256", "SHA256"}, [2]prepaid.PINHash{"SHA1", ""})...)...)
 	for name, call := range map[string]func(ctx context.Context, c *prepaid.Client, p P) error{
-		"validate": func(ctx context.Context, c *prepaid.Client, p P) error { _, err := c.PIN.Validate(ctx, p); return err },
-		"execute":  func(ctx context.Context, c *prepaid.Client, p P) error { _, err := c.PIN.Execute(ctx, p); return err },
+		"validate": method[P]("PIN.Validate"),
+		"execute":  method[P]("PIN.Execute"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,6 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
-	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // described returns a client of a service that refuses every call with words as the description.
@@ -22,14 +21,12 @@ func described(t *testing.T, words string, show bool, log *strings.Builder) *pre
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"error": "invalid_request", "error_description": words})
 	require.NoError(t, err)
-	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
-		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"), Limiter: ratelimit.None{},
-		Transport: harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Respond(400, harness.VendorJSON, string(body)))}, ShowDescriptions: show, Logger: slog.New(slog.NewTextHandler(log, nil)),
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = client.Close() })
-	return client
+	config := harness.ServiceConfig()
+	config.Transport = harness.Split{
+		Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Respond(400, harness.VendorJSON, string(body))),
+	}
+	config.ShowDescriptions, config.Logger = show, slog.New(slog.NewTextHandler(log, nil))
+	return harness.NewClient(t, config)
 }
 
 // With the opt-in an error prints the service's description, on one line and without characters that could mislead a terminal or
@@ -71,16 +68,11 @@ func TestShowDescriptions(t *testing.T) {
 func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for show, want := range map[bool]string{true: "no access token: status 401 (invalid_client): the client is locked", false: "no access token: status 401 (invalid_client)"} {
-		client, err := prepaid.NewClient(prepaid.Config{
-			BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
-			ClientID: "id", ClientSecret: prepaid.NewSecret("secret"), Limiter: ratelimit.None{},
-			Transport:        harness.NewScript(harness.Respond(401, harness.VendorJSON, `{"error":"invalid_client","error_description":"the client is locked"}`)),
-			ShowDescriptions: show,
-		})
-		require.NoError(t, err)
-		_, err = client.Accounts.Get(t.Context(), "eaid")
+		config := harness.ServiceConfig()
+		config.Transport = harness.NewScript(harness.Respond(401, harness.VendorJSON, `{"error":"invalid_client","error_description":"the client is locked"}`))
+		config.ShowDescriptions = show
+		_, err := harness.NewClient(t, config).Accounts.Get(t.Context(), "eaid")
 		require.True(t, strings.HasSuffix(err.Error(), want), err)
-		require.NoError(t, client.Close())
 	}
 }
 

@@ -118,21 +118,14 @@ func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 // canaryReader has read a part of a report, so that its buffers hold data.
 func canaryReader(t *testing.T) *prepaid.ReportReader {
 	t.Helper()
-	client := harness.ServiceClient(t, responseReport(`{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`))
+	client := harness.ServiceClient(t, harness.Split{
+		Tokens: harness.NewScript(harness.Grant(1, "3600")),
+		Calls:  harness.NewScript(harness.Respond(http.StatusOK, harness.VendorJSON, `{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`)),
+	})
 	reader, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reader.Close() })
 	_, err = reader.Read(make([]byte, 40))
 	require.NoError(t, err)
 	return reader
-}
-
-// responseReport responds to everything but a token request with body.
-func responseReport(body string) harness.RoundTripFunc {
-	return func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.URL.Path, "/token") {
-			return harness.Grant(1, "3600")(r)
-		}
-		return harness.Respond(http.StatusOK, harness.VendorJSON, body)(r)
-	}
 }

@@ -5,8 +5,7 @@ import (
 )
 
 const (
-	TransferOperation    = "POST /accounts/{id}/transfer"
-	DirectEntryOperation = "POST /accounts/{id}/directentryout"
+	TransferOperation = "POST /accounts/{id}/transfer"
 )
 
 // TransferTo returns params with every field set and their own request id.
