@@ -128,7 +128,7 @@ func (s sharedTokens) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token
 
 // Tokens can have another source, such as a sidecar, or one that several clients share.
 func ExampleConfig_tokenSource() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()
@@ -279,7 +279,7 @@ func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *coun
 
 // The start of a program: settings, a check that they work, and counters to alert on.
 func Example_start() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	id, seen := seed(srv, "100.00"), &counters{}
 

@@ -56,7 +56,7 @@ func ExampleAPIError() {
 // params, sent when the first request can no longer be in flight. A gateway's refusal proves nothing: the service never
 // received the request.
 func ExampleProvesNotApplied() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 	died := time.Now().Add(-time.Hour)

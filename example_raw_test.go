@@ -75,7 +75,8 @@ func ExampleClient_Do_known() {
 // A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Calls for
 // users fail soon; the job has time, and its calls wait until calls for users have a slot.
 func ExampleClient_With() {
-	srv, client, ctx := service()
+	srv := loopback(prepaidtest.Options{})
+	client, ctx := srv.Client(), context.Background()
 	defer srv.Close()
 
 	users, err := client.With(prepaid.Overrides{

@@ -40,7 +40,7 @@ func setEnvironment(variables map[string]string) func() {
 }
 
 func storyStart(ctx context.Context) error {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	test := srv.Config()
 	restore := setEnvironment(map[string]string{

@@ -10,8 +10,14 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// emulator starts the service that the examples call. Close it at the end. Reports and clearings take no time.
+// emulator starts the service that the examples call, in memory. Close it at the end. Reports and clearings take no time.
 func emulator(options prepaidtest.Options) *prepaidtest.Server {
+	options.InMemory = true
+	return loopback(options)
+}
+
+// loopback starts the service on a socket, for examples that need its address or repeat a call: there, pauses take no time.
+func loopback(options prepaidtest.Options) *prepaidtest.Server {
 	options.ReportDelay, options.SimulationDelay = -1, -1
 	srv, err := prepaidtest.Start(options)
 	check(err)
@@ -159,7 +165,7 @@ func ExampleErrorCode() {
 
 // A trace follows each attempt of a call.
 func ExampleWithTrace() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.Respond(429, ""))

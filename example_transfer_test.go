@@ -119,7 +119,7 @@ func ExampleAccountsService_NotBefore() {
 
 // Wait before you claim a payment of unknown outcome, so that the lease covers only the call.
 func ExampleAccountsService_AwaitRepeat() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 
@@ -143,7 +143,7 @@ func takeOrder(number string) order { return order{Number: number, Day: prepaid.
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
 // no payment is made twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
-	srv := emulator(prepaidtest.Options{})
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
