@@ -2,11 +2,14 @@ package prepaidpg
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"log"
 	"os"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -14,10 +17,11 @@ import (
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 )
 
-// shared is the server of tests that neither kill nor freeze it, or its error.
+// shared is the server of tests that neither kill nor freeze it, or its error; spare has addresses of its empty databases.
 var (
 	shared     *pgtest.Server
 	errStarted error
+	spare      = make(chan string, 1000)
 )
 
 func TestMain(m *testing.M) {
@@ -45,11 +49,45 @@ func ownServer(t testing.TB, settings map[string]string) (*pgtest.Server, *pgxpo
 	return server, pool
 }
 
-// emptyPool returns connections to an empty database of the shared server.
+// emptyPool returns connections to an empty database of the shared server. It uses those of tests that have ended again: a database has
+// a thousand files.
 func emptyPool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	pgtest.Check(t, errStarted)
-	return shared.NewPool(t)
+	var address string
+	select {
+	case address = <-spare:
+	default:
+		address = shared.NewDatabase(t)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() && empty(address) == nil {
+			spare <- address
+		}
+	})
+	pool, err := pgxpool.New(context.Background(), address)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// empty removes all that a test has left in a database.
+func empty(address string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `do $$ declare name text; begin
+		for name in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' loop
+			execute format('drop schema %I cascade', name);
+		end loop;
+		create schema public authorization pg_database_owner;
+		grant usage on schema public to public;
+		execute format('alter database %I reset all', current_database());
+	end $$`)
+	return errors.Join(err, c.Close(ctx))
 }
 
 // newPool returns connections to a database of the shared server that has the current schema.

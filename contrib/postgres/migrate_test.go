@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -169,8 +170,8 @@ func TestVersionsNextToEachOther(t *testing.T) {
 func TestMigrateRights(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
-	database := pool.Config().ConnConfig.Database
-	keeper, worker := "keeper_of_"+database, "worker_of_"+database // roles belong to the server
+	own := strings.ToLower(rand.Text()) // roles belong to the server
+	keeper, worker := "keeper_"+own, "worker_"+own
 	for _, statement := range []string{"create role " + keeper, "create role " + worker, "create schema prepaid authorization " + keeper} {
 		_, err := pool.Exec(t.Context(), statement)
 		require.NoError(t, err)

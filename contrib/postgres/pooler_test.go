@@ -36,8 +36,8 @@ func startPooler(t *testing.T, direct *pgxpool.Pool, settings string) string {
 		pgtest.Check(t, fmt.Errorf("pgbouncer: %w", pgtest.ErrNotInstalled))
 	}
 	server := direct.Config().ConnConfig
-	dir := filepath.Join(server.Host, "pooler-"+server.Database) // the user that runs the server can enter it
-	require.NoError(t, os.Mkdir(dir, 0o700))
+	dir, err := os.MkdirTemp(server.Host, "pooler-") // the user that runs the server can enter it
+	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o777)) // PgBouncer runs as that user
 	config := filepath.Join(dir, "ini")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `[databases]

@@ -30,7 +30,7 @@ var ErrNotInstalled = errors.New("no Postgres is installed")
 
 const (
 	startLimit = 60 * time.Second // for the start of a server, even after a crash
-	closeLimit = 5 * time.Second  // for closing a pool
+	closeLimit = 30 * time.Second // for closing a pool
 )
 
 // Options configures a server. The zero value is ready for use.

@@ -160,7 +160,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, err := os.Stat(dir)
 				return errors.Is(err, os.ErrNotExist)
-			}, 20*time.Second, 20*time.Millisecond)
+			}, time.Minute, 20*time.Millisecond)
 			state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
 			require.True(t, err != nil || strings.HasPrefix(string(state), "Z"), "the server runs on: %s", state)
 		})
@@ -180,10 +180,9 @@ func TestFailures(t *testing.T) {
 	_, err := pgtest.Run(t.Context(), pgtest.Options{Binaries: t.TempDir()})
 	require.ErrorIs(t, err, pgtest.ErrNotInstalled)
 	pgtest.Start(t, pgtest.Options{}) // skips
-	began := time.Now()
 	_, err = pgtest.Run(t.Context(), pgtest.Options{Settings: map[string]string{"no_such_setting": "1"}})
 	require.ErrorContains(t, err, "no_such_setting", "its log")
-	require.Less(t, time.Since(began), 10*time.Second)
+	require.NotErrorIs(t, err, context.DeadlineExceeded, "its end was noticed")
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = pgtest.Run(over, pgtest.Options{})
