@@ -44,7 +44,7 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	nonsense := filepath.Join(t.TempDir(), "nonsense")
-	require.NoError(t, os.WriteFile(nonsense, []byte(`{"nonsense":1}`), 0o600))
+	require.NoError(t, os.WriteFile(nonsense, []byte(`{"accounts":[{"status":"asleep"}]}`), 0o600))
 	for _, wrong := range []struct {
 		says      string
 		arguments []string
@@ -53,7 +53,7 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense}},
 		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense + ".absent"}},
 		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense + ".absent"}},
-		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense, "-state", nonsense + ".state"}},
+		{"accounts[0].status", []string{"-listen", "127.0.0.1:0", "-seed", nonsense, "-state", nonsense + ".state"}},
 		{"Vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
 	} {
 		code, _, problems := once(t, nil, wrong.arguments...)
