@@ -3,8 +3,8 @@
 //
 //	go -C tools run ./mutants [-run pattern] [-changed file]
 //
-// With -changed, it runs only the mutants of the files that the given file lists. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
-// is missing from the source: in that case, update the list.
+// With -changed, it runs only the mutants of files, and of packages of tests, that the given file lists. It prints a line per
+// mutant. The exit status is 1 if a mutant survives, or if its text is missing from the source: in that case, update the list.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -63,7 +64,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		fmt.Fprintln(problems, "mutants:", err)
 		return 2
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) || !changed(m.file) })
+	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) || !changed(m) })
 	fmt.Fprintln(out, "mutants:", len(all))
 	unchanged := map[string]func() string{} // for each package, the output of its tests without a change
 	for _, m := range all {
@@ -99,16 +100,19 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// changedFiles returns the condition that a file lists a path. Without a file, every path meets it; so it does if the list of mutants
-// has changed.
-func changedFiles(file string) (func(string) bool, error) {
+// changedFiles returns the condition that a file lists the file or the tests of a mutant, or the list of mutants itself. Without a
+// file, every mutant meets it.
+func changedFiles(file string) (func(mutant) bool, error) {
 	if file == "" {
-		return func(string) bool { return true }, nil
+		return func(mutant) bool { return true }, nil
 	}
 	text, err := os.ReadFile(file)
 	paths := strings.Split(string(text), "\n")
-	return func(path string) bool {
-		return slices.Contains(paths, path) || slices.Contains(paths, "tools/mutants/list.go")
+	return func(m mutant) bool {
+		tests := path.Join(m.module, m.pkg)
+		return slices.ContainsFunc(paths, func(p string) bool {
+			return p == m.file || p == "tools/mutants/list.go" || path.Dir(p) == tests && strings.HasSuffix(p, "_test.go")
+		})
 	}, err
 }
 

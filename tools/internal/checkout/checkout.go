@@ -4,14 +4,16 @@ package checkout
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
-// Enter makes the root of the repository the working directory, so that paths are relative to it.
+// Enter leaves the directory tools, so that paths are relative to the root of the repository.
 func Enter() {
-	if _, err := os.Stat("operations.txt"); err == nil {
-		return
+	directory, err := os.Getwd()
+	if err == nil && filepath.Base(directory) == "tools" {
+		err = os.Chdir("..")
 	}
-	if err := os.Chdir(".."); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
