@@ -60,22 +60,6 @@ func TestParseExponent(t *testing.T) {
 	}
 }
 
-// All numbers of 19 digits are read, with up to 19 of them after the point.
-func TestParseLimits(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"0", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "92233720368547758.09", "9999999999999999999", "0.9999999999999999999",
-	} {
-		got, err := number.Parse(text, false)
-		require.NoError(t, err)
-		require.Equal(t, text, got.String())
-	}
-	for _, text := range []string{"10000000000000000000", "18446744073709551615", "-18446744073709551616", "0.00000000000000000001", "1.0000000000000000001"} {
-		_, err := number.Parse(text, false)
-		require.ErrorIs(t, err, number.ErrRange, text)
-	}
-}
-
 func TestInteger(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
