@@ -40,7 +40,7 @@ type workflow struct {
 		Timeout   int    `yaml:"timeout-minutes"`
 		Strategy  struct {
 			FailFast bool `yaml:"fail-fast"`
-			Matrix   struct{ System, Go, Part []string }
+			Matrix   struct{ System, Go, Part, Steps []string }
 		}
 		Steps []struct {
 			Uses, Run string
