@@ -100,6 +100,7 @@ func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	replace(map[string]any{"account_id_to_replace": "nobody"}).refused(404, "account_not_found")
 	replace(map[string]any{"corresponding_account_id": "nobody"}).refused(404, "account_not_found")
 	require.Equal(t, 201, replace(nil).status)
+	require.Equal(t, 201, replace(map[string]any{"request_type": "new", "account_id_to_replace": "nobody", "client_account_key": "k"}).status, "ignored")
 	require.Equal(t, "lost_or_stolen", c.Status(old), "the old account is unchanged")
 	require.Equal(t, "5.00", c.Balance(old))
 
@@ -111,8 +112,10 @@ func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
-	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
-		old := c.AddAccount(SeedAccount{Balance: test.balance})
+	for _, test := range []struct{ status, balance, want string }{
+		{"active", "0", "closed"}, {"active", "1", "active"}, {"active", "-1", "active"}, {"suspected_fraud", "0", "suspected_fraud"},
+	} {
+		old := c.AddAccount(SeedAccount{Status: test.status, Balance: test.balance})
 		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
 		c.ActivateThroughPortal(replacement)
 		require.Equal(t, "active", c.Status(replacement))

@@ -45,14 +45,15 @@ func TestSpec_4_3_PolicyAndItsViews(t *testing.T) {
 	for _, company := range []string{"42", "7"} {
 		c.post("policy/"+company+"/categories", `{"reason":"r","require_approval":false,"add":[742,5812,5812],"remove":[1]}`).empty(200)
 		c.post("policy/"+company+"/categories", `{"remove":[5812]}`).empty(200)
-		c.post("policy/"+company+"/merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M1","description":"d"},{"acquirer_id":1,"card_acceptor_id":"M2","description":"e"}]}`).empty(200)
+		c.post("policy/"+company+"/merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M1","description":"d"},{"acquirer_id":1,"card_acceptor_id":"M2","description":"e"},{"acquirer_id":1,"card_acceptor_id":"M2","description":"e"}]}`).empty(200)
 		c.post("policy/"+company+"/merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M1"}]}`).empty(200)
-		c.post("policy/"+company+"/terminals", `{"add":[{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T1","card_acceptor_name_location":"l","description":"d"},{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T2"}]}`).empty(200)
+		c.post("policy/"+company+"/terminals", `{"add":[{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T1","card_acceptor_name_location":"l","description":"d"},{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T2"},{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T2"}]}`).empty(200)
 		c.post("policy/"+company+"/terminals", `{"remove":[{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T1"}]}`).empty(200)
 	}
 	whole := c.get("policy/7/policy").ok().object()
 	require.Equal(t, "deny", whole["default_action"])
 	require.Equal(t, []any{map[string]any{"merchant_category_code": "0742"}}, whole["categories"])
+	require.Equal(t, []int{1, 1}, []int{len(whole["merchants"].([]any)), len(whole["terminals"].([]any))}, "an item twice is one rule")
 	merchant := whole["merchants"].([]any)[0].(map[string]any)
 	require.Equal(t, map[string]any{"acquirer_id": json.Number("1"), "card_acceptor_id": "M2", "description": "e", "id": merchant["id"]}, merchant)
 	terminal := whole["terminals"].([]any)[0].(map[string]any)

@@ -117,6 +117,21 @@ func TestLoad_OpeningLoad(t *testing.T) {
 	}
 }
 
+func TestLoad_NothingIsAnnounced(t *testing.T) {
+	t.Parallel()
+	r, c := startHooked(t, Options{})
+	c.addHook(hookText(t, r.URL, nil))
+	c.quiet()
+	pings := len(c.Deliveries())
+	require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a","balance":5,
+		"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]}],"hooks":[`+hookText(t, r.URL, nil)+`]}`)))
+	c.quiet()
+	require.Len(t, c.Deliveries(), pings)
+	c.Adjust("a", "1")
+	c.quiet()
+	require.Len(t, c.Deliveries(), pings+2, "the loaded hook works like the other")
+}
+
 func TestLoad_WalletTokenDefaults(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -87,6 +88,22 @@ func TestSave_PendingSimulation(t *testing.T) {
 	require.Equal(t, "10.00", c.Balance(id), "and reversed")
 	items := c.Transactions(id)
 	require.Equal(t, items[3].ID, items[4].ParentID, "the clearing was found")
+}
+
+// Without a frozen clock, what waits is done when it is due.
+func TestSave_TheClockGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Options{InMemory: true, StartAt: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), SimulationDelay: time.Hour})
+		id := c.AddAccount(SeedAccount{Balance: "10"})
+		c.post("simulation/clear", body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M",
+			"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": id})).ok()
+		c = c.restart(Options{InMemory: true})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, "6.00", c.Balance(id))
+		require.Equal(t, 2031, c.Now().Year())
+	})
 }
 
 func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
