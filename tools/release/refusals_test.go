@@ -3,8 +3,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,7 +115,7 @@ func (r repository) append(text string) { r.write("CHANGELOG.md", r.read("CHANGE
 // breaks removes a name from the API; the changelog mentions the name Gone.
 func (r repository) breaks(version, name string) {
 	r.t.Helper()
-	require.NoError(r.t, os.CopyFS(filepath.Join(r.directory, "internal", "apicheck"), os.DirFS(filepath.Join(root, "internal", "apicheck"))))
+	r.addAPICheck()
 	r.replace("CHANGELOG.md", "0.1.0", version)
 	r.write("api/broken.txt", "package github.com/cardprograms/prepaid\nfunc "+name+"()\n")
 }

@@ -53,7 +53,7 @@ func TestPublish(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	r.write("api/broken.txt", "package github.com/cardprograms/prepaid\nfunc Gone()\n")
-	require.NoError(t, os.CopyFS(filepath.Join(r.directory, "internal", "apicheck"), os.DirFS(filepath.Join(root, "internal", "apicheck"))))
+	r.addAPICheck()
 	r.commit("Something is gone")
 	began := r.git("rev-parse", "HEAD")
 	r.git("config", "--global", "gpg.program", r.signer(`[ -c "$GPG_TTY" ]`))                            // gpg asks for a passphrase there

@@ -161,3 +161,20 @@ func (r repository) refuses(reason string, arguments ...string) {
 	require.Contains(r.t, printed, reason)
 	require.Equal(r.t, before, r.state())
 }
+
+// addAPICheck adds the program apicheck, in its module.
+func (r repository) addAPICheck() {
+	r.t.Helper()
+	r.write("tools/go.mod", "module github.com/cardprograms/prepaid/tools\n\ngo 1.26.0\n")
+	for _, directory := range []string{"apicheck", "internal/checkout"} {
+		files, err := filepath.Glob(filepath.Join("..", directory, "*.go"))
+		require.NoError(r.t, err)
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				text, err := os.ReadFile(file)
+				require.NoError(r.t, err)
+				r.write(filepath.Join("tools", directory, filepath.Base(file)), string(text))
+			}
+		}
+	}
+}
