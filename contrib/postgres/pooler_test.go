@@ -36,7 +36,7 @@ func startPooler(t *testing.T, direct *pgxpool.Pool, settings string) string {
 		pgtest.Check(t, fmt.Errorf("pgbouncer: %w", pgtest.ErrNotInstalled))
 	}
 	server := direct.Config().ConnConfig
-	dir, err := os.MkdirTemp(server.Host, "pooler-") // the user that runs the server can enter it
+	dir, err := os.MkdirTemp(server.Host, "pooler-") //nolint:usetesting // the user that runs the server can enter it
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o777)) // PgBouncer runs as that user
 	config := filepath.Join(dir, "ini")
