@@ -88,6 +88,8 @@ func TestOutside(t *testing.T) {
 	var w waiting = timer{}
 	w.wait()
 	synctest.Test(t, func(*testing.T) { process() })
+	sleep := time.Sleep // report
+	sleep(1)
 }
 
 func TestOfAFieldOutside(t *testing.T) {
@@ -141,7 +143,7 @@ func TestRun(t *testing.T) {
 		got = append(got, at)
 	}
 	require.ElementsMatch(t, want, got, out.String())
-	require.Contains(t, out.String(), "real_test.go:41: time.NewTimer outside a synctest bubble, reached from real_test.go:17\n")
+	require.Contains(t, out.String(), "real_test.go:43: time.NewTimer outside a synctest bubble, reached from real_test.go:17\n")
 
 	require.NoError(t, os.Remove(filepath.Join(directory, "real_test.go")))
 	require.Zero(t, run(directory, &out, &problems))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"go/types"
 	"maps"
 	"path/filepath"
@@ -96,52 +95,30 @@ type reader struct {
 
 	function string
 	depth    int  // of bubbles around the node
-	anyValue bool // the function runs a value that is neither a literal nor its parameter in a bubble, such as one of a table
+	anyValue bool // the function has a bubble, which may run the functions of a table
 }
 
-// findBubbles finds the functions that run a parameter in a bubble.
+// findBubbles finds the functions that run a parameter in a bubble: they have a function as a parameter, and a bubble.
 func (r *reader) findBubbles(file *ast.File) {
 	for _, declaration := range file.Decls {
 		function, ok := declaration.(*ast.FuncDecl)
-		if !ok || function.Body == nil {
+		if !ok || !r.hasBubble(function) {
 			continue
 		}
-		object, ok := r.TypesInfo.Defs[function.Name].(*types.Func)
-		if !ok {
-			continue
-		}
+		object := r.TypesInfo.Defs[function.Name].(*types.Func)
 		for parameter := range object.Signature().Params().Variables() {
-			if _, ok := parameter.Type().Underlying().(*types.Signature); ok && r.runsInBubble(function.Body, parameter) {
+			if _, ok := parameter.Type().Underlying().(*types.Signature); ok {
 				r.program.bubbles[object.FullName()] = true
 			}
 		}
 	}
 }
 
-// runsInBubble reports whether code passes a variable, or a function literal that uses it, to a function of bubbles.
-func (r *reader) runsInBubble(body ast.Node, variable types.Object) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && r.program.bubbles[r.called(call)] {
-			for _, argument := range call.Args {
-				ast.Inspect(argument, func(n ast.Node) bool {
-					name, ok := n.(*ast.Ident)
-					found = found || ok && r.TypesInfo.Uses[name] == variable
-					return !found
-				})
-			}
-		}
-		return !found
-	})
-	return found
-}
-
-// runsAnyValue reports whether code passes something else than a literal to a function of bubbles.
-func (r *reader) runsAnyValue(body ast.Node) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && r.program.bubbles[r.called(call)] {
-			literal, ok := call.Args[len(call.Args)-1].(*ast.FuncLit)
-			found = found || !ok || r.callsValue(literal)
-		}
+// hasBubble reports whether a function calls one that runs a parameter in a bubble.
+func (r *reader) hasBubble(function *ast.FuncDecl) (found bool) {
+	ast.Inspect(function, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		found = found || ok && r.program.bubbles[r.called(call)]
 		return !found
 	})
 	return found
@@ -166,7 +143,7 @@ func (r *reader) read(file *ast.File) {
 		} else if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") || strings.HasPrefix(name, "Example") && hasOutput(file, function) {
 			r.roots[r.function] = true
 		}
-		r.anyValue = function.Body != nil && r.runsAnyValue(function.Body)
+		r.anyValue = r.hasBubble(function)
 		r.depth = depthOf(function.Doc)
 		if !strings.HasPrefix(name, "Benchmark") && function.Body != nil {
 			r.walk(function.Body)
@@ -208,20 +185,6 @@ func (r *reader) variable(object types.Object) string {
 	return fmt.Sprintf("%s at %s:%d", object.Name(), at.Filename, at.Line)
 }
 
-// callsValue reports whether a function calls a variable from outside, such as an element of a table.
-func (r *reader) callsValue(literal *ast.FuncLit) (found bool) {
-	ast.Inspect(literal.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			if name, ok := call.Fun.(*ast.Ident); ok {
-				variable, ok := r.TypesInfo.Uses[name].(*types.Var)
-				found = found || ok && !variable.IsField() && variable.Pos() < literal.Pos()
-			}
-		}
-		return !found
-	})
-	return found
-}
-
 // hasOutput reports whether go test runs an example.
 func hasOutput(file *ast.File, function *ast.FuncDecl) bool {
 	return slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
@@ -240,7 +203,9 @@ func (r *reader) walk(node ast.Node) {
 				r.inBubble(n.Args)
 				return false
 			}
-			r.call(n)
+			if name := r.called(n); (name == "context.WithTimeout" || name == "context.WithTimeoutCause") && r.isShort(n.Args[1]) {
+				r.waits[r.place(n)] = name + " of less than " + shortest.String()
+			}
 		case *ast.CompositeLit:
 			r.composite(n)
 			return false
@@ -250,21 +215,15 @@ func (r *reader) walk(node ast.Node) {
 					r.limit(r.TypesInfo.Uses[field.Sel], n.Rhs[i])
 				}
 			}
-			if name, ok := n.Lhs[0].(*ast.Ident); ok && n.Tok == token.DEFINE && len(n.Rhs) == 1 {
-				if literal, ok := n.Rhs[0].(*ast.FuncLit); ok && r.TypesInfo.Defs[name] != nil {
-					r.runLater(r.TypesInfo.Defs[name], literal)
-					return false
-				}
-			}
 		case *ast.Ident:
 			switch object := r.TypesInfo.Uses[n].(type) {
 			case *types.Func:
-				r.uses[object.Origin().FullName()] = append(r.uses[object.Origin().FullName()], r.place(n))
+				r.use(n, object)
 			case *types.TypeName:
 				name := typeName(object.Type())
 				r.uses[name] = append(r.uses[name], r.place(n))
 			case *types.Var:
-				if _, ok := object.Type().Underlying().(*types.Signature); ok || object.Pkg() != nil && object.Parent() == object.Pkg().Scope() {
+				if object.Pkg() != nil && object.Parent() == object.Pkg().Scope() {
 					name := r.variable(object.Origin())
 					r.uses[name] = append(r.uses[name], r.place(n))
 				}
@@ -274,53 +233,32 @@ func (r *reader) walk(node ast.Node) {
 	})
 }
 
-// composite walks a composite literal. The functions in a struct run where its fields are used.
+// composite walks a composite literal. Its functions run in bubbles if the enclosing function has one.
 func (r *reader) composite(n *ast.CompositeLit) {
+	fields, _ := r.TypesInfo.Types[n].Type.Underlying().(*types.Struct)
+	for i, element := range n.Elts {
+		var field types.Object
+		if fields != nil && fields.NumFields() > i {
+			field = fields.Field(i)
+		}
+		if pair, ok := element.(*ast.KeyValueExpr); ok {
+			if name, ok := pair.Key.(*ast.Ident); ok && fields != nil {
+				field = r.TypesInfo.Uses[name]
+			} else {
+				r.walk(pair.Key)
+			}
+			element = pair.Value
+		}
+		r.limit(field, element)
+		if _, ok := r.TypesInfo.Types[element].Type.Underlying().(*types.Signature); ok && r.anyValue {
+			r.inBubble([]ast.Expr{element})
+			continue
+		}
+		r.walk(element)
+	}
 	if n.Type != nil {
 		r.walk(n.Type)
 	}
-	if r.anyValue {
-		r.depth++
-		defer func() { r.depth-- }()
-	}
-	fields, _ := r.TypesInfo.Types[n].Type.Underlying().(*types.Struct)
-	if pointer, ok := r.TypesInfo.Types[n].Type.Underlying().(*types.Pointer); ok {
-		fields, _ = pointer.Elem().Underlying().(*types.Struct)
-	}
-	for i, element := range n.Elts {
-		pair, _ := element.(*ast.KeyValueExpr)
-		if pair != nil {
-			element = pair.Value
-		}
-		if fields == nil {
-			if pair != nil {
-				r.walk(pair.Key)
-			}
-			r.walk(element)
-			continue
-		}
-		field := fields.Field(min(i, fields.NumFields()-1))
-		if pair != nil {
-			field, _ = r.TypesInfo.Uses[pair.Key.(*ast.Ident)].(*types.Var)
-		}
-		r.limit(field, element)
-		if _, ok := field.Type().Underlying().(*types.Signature); !ok {
-			r.walk(element)
-			continue
-		}
-		r.runLater(field.Origin(), element)
-	}
-}
-
-// runLater walks a function that runs where a variable or field is used.
-func (r *reader) runLater(variable types.Object, function ast.Expr) {
-	enclosing, depth := r.function, r.depth
-	r.function, r.depth = r.variable(variable), 0
-	if r.anyValue {
-		r.depth = 1
-	}
-	r.walk(function)
-	r.function, r.depth = enclosing, depth
 }
 
 // inBubble walks expressions whose functions run in a bubble.
@@ -349,22 +287,22 @@ func (r *reader) called(call *ast.CallExpr) string {
 	return ""
 }
 
-func (r *reader) call(call *ast.CallExpr) {
-	switch name := r.called(call); name {
+// use notes the use of a function.
+func (r *reader) use(name *ast.Ident, function *types.Func) {
+	full := function.Origin().FullName()
+	r.uses[full] = append(r.uses[full], r.place(name))
+	switch full {
 	case "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick", "time.AfterFunc", "time.Since",
-		"os/exec.Command", "os/exec.CommandContext", "os.StartProcess",
+		"context.WithDeadline", "context.WithDeadlineCause", "os.StartProcess", "(*os/exec.Cmd).Start", "(*os/exec.Cmd).Run",
+		"(*os/exec.Cmd).Output", "(*os/exec.Cmd).CombinedOutput", "os/exec.Command", "os/exec.CommandContext",
 		"github.com/stretchr/testify/require.Never", "github.com/stretchr/testify/require.Neverf":
-		r.waits[r.place(call)] = name
-	case "context.WithTimeout", "context.WithTimeoutCause":
-		if r.isShort(call.Args[1]) {
-			r.waits[r.place(call)] = name + " of less than " + shortest.String()
-		}
+		r.waits[r.place(name)] = full
 	}
 }
 
 // limit notes a short AttemptTimeout of the client.
 func (r *reader) limit(field types.Object, value ast.Expr) {
-	if field.Name() == "AttemptTimeout" && field.Pkg().Path() == r.Module.Path && r.isShort(value) {
+	if field != nil && field.Pkg() != nil && field.Name() == "AttemptTimeout" && field.Pkg().Path() == r.Module.Path && r.isShort(value) {
 		r.waits[r.place(value)] = "an AttemptTimeout of less than " + shortest.String()
 	}
 }
@@ -402,7 +340,7 @@ func (p *program) faults() []string {
 	var faults []string
 	for _, at := range slices.SortedFunc(maps.Keys(p.waits), func(a, b place) int { return cmp.Compare(a.at, b.at) }) {
 		what, from, reached := p.waits[at], "", false
-		if strings.HasPrefix(what, "os") {
+		if strings.Contains(what, "os.StartProcess") || strings.Contains(what, "os/exec.") {
 			from, reached = anywhere[at.function]
 		} else if from, reached = outside[at.function]; reached {
 			what, reached = what+" outside a synctest bubble", !at.bubble

@@ -161,17 +161,6 @@ func TestMaxResponseBytes(t *testing.T) {
 // A trickle is bounded by the attempt's time. Of an error response the status is enough.
 func TestTrickle(t *testing.T) {
 	t.Parallel()
-	trickle := func(head string) func(int, *harness.Peer) {
-		return func(_ int, p *harness.Peer) {
-			p.Send(head)
-			for range 400 {
-				if _, err := p.Write([]byte(" ")); err != nil {
-					return
-				}
-				time.Sleep(time.Second)
-			}
-		}
-	}
 	for name, tc := range map[string]struct {
 		head  string
 		op    harness.Op
@@ -205,7 +194,15 @@ func TestTrickle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				server := harness.NewPipes(t, trickle(tc.head))
+				server := harness.NewPipes(t, func(_ int, p *harness.Peer) {
+					p.Send(tc.head)
+					for range 400 {
+						if _, err := p.Write([]byte(" ")); err != nil {
+							return
+						}
+						time.Sleep(time.Second)
+					}
+				})
 				config := harness.PipesConfig(server)
 				config.Retry.MaxAttempts = 1
 				began := time.Now()
