@@ -42,7 +42,8 @@ nightly: ## the same tests for longer, with the next Go, the other JSON library,
 layout: ## the dependencies between the client's files, and the limits of the layout
 	@bash .ci/run layout
 
-vet: ## gofmt, go fix, go.mod, waits in tests
+vet: ## gofmt, go vet, go fix, go.mod, waits in tests
+	@go vet ./...
 	@bash .ci/run format fix tidy waits
 
 docs: ## every public name is documented, the tables in docs/ are complete

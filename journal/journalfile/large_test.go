@@ -50,7 +50,7 @@ func writeLarge(t testing.TB, lines int, states ...journal.State) string {
 }
 
 // The test opens, reads and compacts a large file. The baseline reads its lines, computes their CRC, and decodes their JSON with
-// encoding/json. Set JOURNAL_TEST_LINES=1000000 in the environment for the figures of a million lines; CI uses fewer.
+// encoding/json. Set JOURNAL_TEST_LINES=1000000 in the environment for the figures of a million lines.
 func BenchmarkLarge(b *testing.B) {
 	lines, err := strconv.Atoi(cmp.Or(os.Getenv("JOURNAL_TEST_LINES"), "10000"))
 	require.NoError(b, err)

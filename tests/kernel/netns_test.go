@@ -66,7 +66,7 @@ func TestLink(t *testing.T) {
 	}
 	send("up")
 	require.Equal(t, "up", <-lines)
-	require.Eventually(t, func() bool { return payloads() == 1 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return payloads() == 1 }, time.Minute, time.Millisecond)
 
 	l.Cut()
 	send("cut")
@@ -77,7 +77,7 @@ func TestLink(t *testing.T) {
 	l.Lose(netns.ToService)
 	before := payloads()
 	send("lost")
-	require.Eventually(t, func() bool { return payloads() >= before+2 }, 5*time.Second, 10*time.Millisecond, "sent, and sent again")
+	require.Eventually(t, func() bool { return payloads() >= before+2 }, time.Minute, 10*time.Millisecond, "sent, and sent again")
 	require.Empty(t, lines)
 	l.Heal()
 	require.Equal(t, "lost", <-lines)
@@ -86,7 +86,7 @@ func TestLink(t *testing.T) {
 	before = payloads()
 	send("not acknowledged")
 	require.Equal(t, "not acknowledged", <-lines)
-	require.Eventually(t, func() bool { return payloads() >= before+2 }, 5*time.Second, 10*time.Millisecond, "sent again")
+	require.Eventually(t, func() bool { return payloads() >= before+2 }, time.Minute, 10*time.Millisecond, "sent again")
 	l.Heal()
 	require.NoError(t, input.Close())
 	require.NoError(t, client.Wait())

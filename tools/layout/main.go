@@ -1,7 +1,7 @@
 // Command layout checks how the package at the root of the repository is divided: how many files it has, how long they are, how
 // many need one another's names, and which packages import which.
 //
-// Run it at the root of the repository. It prints the figures. The exit status is 1 if a limit is exceeded, or if DESIGN.md does
+// It prints the figures. The exit status is 1 if a limit is exceeded, or if DESIGN.md does
 // not show the packages that exist; then it prints every arrow (a use of names) in the largest circle of files, and the picture for
 // DESIGN.md. A generated file counts only for the circle.
 package main

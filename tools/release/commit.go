@@ -83,7 +83,7 @@ func (r *release) checkState(ctx context.Context) {
 	}
 }
 
-// checkPublication runs before the hour of checks. It refuses a release that cannot be published: the key does not sign, or a push
+// checkPublication runs before the checks, which take hours. It refuses a release that cannot be published: the key does not sign, or a push
 // would be refused.
 func (r *release) checkPublication(ctx context.Context) {
 	_, err := r.here.try(ctx, "git", "commit-tree", "-S", "-m", "Does this key sign?", "HEAD^{tree}")

@@ -6,7 +6,7 @@
 //	release -publish 0.2.0                    the dry run, then every check, then the commit and the signed tags in this checkout
 //	release -prove 0.2.0                      only the proof, for tags that exist
 //
-// Run it at the root of the repository. It works in a clone of the last commit. The proof uses only the tags of the clone: in an
+// Run it with go -C tools run ./release. It works in a clone of the last commit. The proof uses only the tags of the clone: in an
 // empty module with an empty module cache, "go get" gets each module, each public package compiles, each program installs, the
 // README's first program works with the emulator, and the analyzer finds a mistake in a changed copy. Only -publish changes this
 // checkout, after the proof. The command never pushes: the last lines of its output are the commands for that.

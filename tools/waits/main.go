@@ -1,6 +1,6 @@
 // Command waits fails if a test of the root module waits for real time, starts a process or compares a measured duration. In a
-// bubble of testing/synctest a test may do all but start a process, since time is virtual there. What needs real time or a process
-// belongs into the module tests.
+// bubble of testing/synctest a test may do anything except start a process, since time is virtual there. A test that needs real time
+// or a process belongs in the module tests.
 //
 //	go -C tools run ./waits
 //

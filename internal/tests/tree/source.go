@@ -43,3 +43,27 @@ func Source(t testing.TB) []*ast.File {
 	}
 	return files
 }
+
+// Committed requires that a file of the repository has a text. With PREPAID_RENEW it writes the file instead. A failure shows the
+// lines from the first difference on.
+func Committed(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join(Root(t), filepath.FromSlash(name))
+	if os.Getenv("PREPAID_RENEW") != "" {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	read, err := os.ReadFile(path)
+	require.NoError(t, err)
+	committed := strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added \r
+	if committed == text {
+		return
+	}
+	before, after := strings.Split(committed, "\n"), strings.Split(text, "\n")
+	first := 0
+	for first < min(len(before), len(after)) && before[first] == after[first] {
+		first++
+	}
+	const shown = 10
+	require.Fail(t, name+" is stale: make api-renew", "line %d:\n-%s\n+%s", first+1,
+		strings.Join(before[first:min(first+shown, len(before))], "\n-"), strings.Join(after[first:min(first+shown, len(after))], "\n+"))
+}
