@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const root = "../.."
-
 // repository is a checkout that a test may change: a small repository with the same layout, which has a core, two modules below
 // contrib/ of which one needs the other, and a module that is never released.
 type repository struct {
