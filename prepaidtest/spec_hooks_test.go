@@ -274,3 +274,14 @@ func TestSpec_6_AlertsOfAClockThatWasMovedFar(t *testing.T) {
 	c.quiet()
 	require.Less(t, len(r.types()), 2+24+100)
 }
+
+func TestSpec_4_8_TheSecretIsNeverReturned(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
+	for _, path := range []string{"hooks", "hooks/" + id} {
+		text := string(c.get(path).ok().body)
+		require.NotContains(t, text, "secret")
+		require.NotContains(t, text, hookSecret)
+	}
+}

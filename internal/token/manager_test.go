@@ -179,6 +179,51 @@ func TestThousandCallersAcrossARenewalNeverWait(t *testing.T) {
 	})
 }
 
+func TestShortTokensDoNotStorm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		life     time.Duration
+		min, max int64 // exchanges in a minute
+	}{
+		{5 * time.Second, 23, 25},
+		{time.Second, 55, 61},
+		{time.Millisecond, 55, 61},
+	} {
+		t.Run(c.life.String(), func(t *testing.T) {
+			e := &endpoint{life: c.life}
+			withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+				for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+					await(t, m, nil)
+				}
+				require.GreaterOrEqual(t, e.count.Load(), c.min)
+				require.LessOrEqual(t, e.count.Load(), c.max)
+			})
+		})
+	}
+}
+
+func TestExpiredTokenIsFetchedOnceForAll(t *testing.T) {
+	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+		await(t, m, nil)
+		for round := range int64(3) {
+			time.Sleep(time.Hour) // exactly its life
+			var callers sync.WaitGroup
+			for range 100 {
+				callers.Go(func() {
+					began := time.Now()
+					token, err := m.Token(t.Context(), nil)
+					if err != nil || token.AccessToken != fmt.Sprintf("secret-%d", round+2) || time.Since(began) != e.delay {
+						t.Error(token, err, time.Since(began))
+					}
+				})
+			}
+			callers.Wait()
+			require.Equal(t, round+2, e.count.Load())
+		}
+	})
+}
+
 func TestServiceThatRepeatsTheSameTokenDoesNotStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,6 +283,48 @@ func TestSteadyStateAllocatesNothing(t *testing.T) { // serial: it counts alloca
 	require.NoError(t, err)
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = m.Token(ctx, nil) }))
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = m.Token(ctx, old) }))
+}
+
+// TestTokenManagerUnderStress is for the race detector: callers reject, leave and come while exchanges fail and the
+// manager finally closes.
+func TestTokenManagerUnderStress(t *testing.T) {
+	e := &endpoint{life: 3 * time.Second, delay: 20 * time.Millisecond, fail: func(n int64) error {
+		if n%3 == 0 {
+			return errors.New("down")
+		}
+		return nil
+	}}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+		var callers sync.WaitGroup
+		for i := range 32 {
+			callers.Go(func() {
+				var rejected *oauth2.Token
+				for n := i; ; n++ {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%40)*time.Millisecond)
+					token, err := m.Token(ctx, rejected)
+					cancel()
+					switch {
+					case errors.Is(err, ErrClosed):
+						return
+					case err == nil && (token == nil || token.AccessToken == ""):
+						t.Error("no token and no error")
+					case err != nil && err.Error() != "down" && !errors.Is(err, ErrRefused) && !errors.Is(err, context.DeadlineExceeded):
+						t.Error(err)
+					}
+					rejected = nil
+					if n%7 == 0 {
+						rejected = token
+					}
+					time.Sleep(time.Duration(n%11) * time.Millisecond)
+				}
+			})
+		}
+		time.Sleep(5 * time.Second)
+		m.Close()
+		callers.Wait()
+		require.LessOrEqual(t, e.count.Load(), int64(20))
+		require.Greater(t, e.count.Load(), int64(3))
+	})
 }
 
 func TestTokenBackOffIsBounded(t *testing.T) {
