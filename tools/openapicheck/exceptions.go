@@ -7,7 +7,7 @@ import (
 )
 
 // otherAmounts are the forms of initial_load_amount that JSON Schema cannot describe: octal and hexadecimal, bare or quoted.
-var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXoO][0-9A-Fa-f]*|"[0-9A-Fa-fxXoO.]*")`)
+var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXoO][0-9A-Fa-f]*|"[0-9A-Fa-fxXoO.]+")`)
 
 // quotedAmounts are numbers in quotes. The document allows them only unquoted.
 var quotedAmounts = regexp.MustCompile(`("amount"\s*:\s*)"([^"\\]*)"`)
