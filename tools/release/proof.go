@@ -67,7 +67,7 @@ func (r *release) use(ctx context.Context, outside shell, directory string) {
 	var packages, programs []string
 	for line := range strings.Lines(user.run(ctx, "go", "list", "-e", "-f", "{{.Name}} {{.ImportPath}}", path+"/...")) {
 		name, found, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name != "main" && !strings.Contains(found, "/internal/") {
+		if name != "main" && !strings.Contains(found+"/", "/internal/") {
 			packages = append(packages, found)
 		} else if strings.HasPrefix(found, path+"/cmd/") && name == "main" {
 			programs = append(programs, found)
