@@ -42,10 +42,10 @@ func TestAMessagePressesNoButton(t *testing.T) {
 	p := launch(t, "-allow-http-hooks", "-log", "off")
 	p.Press("/faults", "operation=GET+/accounts&fault=respond+503&times=")
 	for _, path := range []string{"faults/clear", "accounts/" + grace + "/activate"} {
-		answer := p.Call("POST", "hooks", `{"uri":"`+p.Page+path+`","scope":[42],"filter_spec":"*","enabled":true,
+		response := p.Call("POST", "hooks", `{"uri":"`+p.Page+path+`","scope":[42],"filter_spec":"*","enabled":true,
 			"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`)
-		require.Equal(t, http.StatusBadRequest, answer.Status)
-		require.Contains(t, answer.Body, "no_response")
+		require.Equal(t, http.StatusBadRequest, response.Status)
+		require.Contains(t, response.Body, "no_response")
 	}
 	require.Contains(t, p.Get("/webhooks").Body, "415")
 	require.Contains(t, p.Get("/faults").Body, "respond 503 always")
