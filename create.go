@@ -3,6 +3,7 @@ package prepaid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -136,7 +137,8 @@ type IssueParams struct {
 	ProgramClientID string
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration
-	// Again says that an earlier run may have created the account: Issue first looks for it, for up to VisibleWithin. Set it in every rerun.
+	// Again says that an earlier run may have created the account: Issue first looks for it, for the whole of VisibleWithin. Set it in every
+	// rerun. If ctx has a deadline, it must be later than the end of VisibleWithin: otherwise Issue looks once and creates nothing.
 	Again bool
 }
 
@@ -158,13 +160,14 @@ const (
 // lost. Run it in one process at a time for each key. With [RequestTypeReplace], lost, stolen, replaced and closed accounts do not match.
 // After an error with [OutcomeApplied], never run Issue again: it could create a second account. Use FindCreated. After any other outcome,
 // run it again, with Again, when the cause is gone. If the outcome was unknown and the first account is not visible within VisibleWithin,
-// that run creates a second: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
+// that run creates a second: set VisibleWithin to minutes, with a later deadline, keep InitialLoadAmount zero, and load with Transfer.
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
 // certainly created, but is not visible within VisibleWithin or has another client_id: correct ProgramClientID first. With Again,
-// ErrNotSeen with [OutcomeNotProcessed] means that nothing was created, because an account with the key exists under another client_id: if
-// it belongs to another program, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET
-// /accounts/company/{companyid}.
+// ErrNotSeen with [OutcomeNotProcessed] means that this run created nothing. If the error also matches [context.DeadlineExceeded] or
+// [context.Canceled], ctx ends before VisibleWithin: run it again, with Again and more time. Otherwise an account with the key exists under
+// another client_id: if it belongs to another program, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST
+// /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
@@ -183,11 +186,12 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	search := s.searchOnce
 	if params.Again {
 		find.VisibleWithin, search = params.VisibleWithin, s.findIssued
+		find.whole = true
 	}
 	switch account, err := search(ctx, find); {
 	case err == nil:
 		return &Issued{Account: account}, nil
-	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil || seenElsewhere(err):
+	case !nothingSeen(err):
 		return nil, issueError(OutcomeNotProcessed, "search before the creation", err, err)
 	}
 	summary, failure := s.Create(ctx, params.Account)
@@ -198,7 +202,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if summary != nil {
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
-	find.VisibleWithin, search = params.VisibleWithin, s.findIssued
+	find.VisibleWithin, find.whole, search = params.VisibleWithin, false, s.findIssued
 	if find.ExternalAccountID == "" { // an account under another client_id may belong to another program
 		search = s.findCreated
 	}
@@ -260,6 +264,7 @@ type FindCreatedParams struct {
 	VisibleWithin time.Duration
 
 	alone bool // no other account may have the key
+	whole bool // a search shorter than VisibleWithin is useless
 }
 
 // isElsewhere reports whether a matches, but has another client_id.
@@ -271,10 +276,19 @@ func (p FindCreatedParams) notSeen(elsewhere string) error {
 	return &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: &notSeenError{p.ProgramClientID, p.CompanyID, elsewhere}}
 }
 
-func seenElsewhere(err error) bool {
-	e, ok := errors.AsType[*notSeenError](err)
-	return ok && e.elsewhere != ""
+// nothingSeen reports whether err is the result of a search that was completed and found nothing, neither an account nor another cause to
+// end: a search that ctx interrupted matches ErrNotSeen too.
+func nothingSeen(err error) bool {
+	call, ok := errors.AsType[*CallError](err)
+	if !ok {
+		return false
+	}
+	none, ok := call.Err.(*notSeenError) // the only cause
+	return ok && none.elsewhere == ""
 }
+
+// errWithinDeadline: the deadline would end a search that must be whole.
+var errWithinDeadline = fmt.Errorf("nothing was created, because the deadline is before the end of VisibleWithin: %w", context.DeadlineExceeded)
 
 // issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and its failure, if any.
 // The result has the attempts and times of the call that returned sent.
@@ -335,6 +349,9 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 		account, err := s.searchOnce(ctx, params)
 		if err == nil || !errors.Is(err, ErrNotSeen) || last {
 			return account, err
+		}
+		if deadline, ok := ctx.Deadline(); ok && params.whole && !until.Before(deadline) {
+			return nil, interrupted(errWithinDeadline, err)
 		}
 		if ended := pause.For(ctx, min(wait, time.Until(until))); ended != nil {
 			return nil, interrupted(ended, err)

@@ -1,6 +1,7 @@
 package prepaid_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // register is a service that keeps accounts under a client_account_key and shows a new one after a delay.
@@ -284,6 +286,63 @@ func TestIssueAgain(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
 		require.Equal(t, 1, service.created)
 	})
+}
+
+// With Again, Issue creates nothing before a whole search that began after VisibleWithin has found nothing, whatever ends the search. The
+// first creation, whose outcome is unknown, may still be carried out meanwhile.
+func TestIssueAgainNeverCreatesEarly(t *testing.T) {
+	t.Parallel()
+	refusal := &ratelimit.RefusedError{Wait: time.Minute}
+	for name, tc := range map[string]struct {
+		within, deadline, cancel, refusal time.Duration // since the start of the call
+		visible                           time.Duration // the first account
+		is                                error
+		took                              time.Duration
+	}{
+		"deadline before the end":    {within: 10 * time.Minute, deadline: 2 * time.Minute, visible: 3 * time.Minute, is: context.DeadlineExceeded},
+		"deadline before the 30 s":   {deadline: 29 * time.Second, visible: time.Hour, is: context.DeadlineExceeded},
+		"deadline at the end":        {within: time.Minute, deadline: time.Minute, visible: time.Hour, is: context.DeadlineExceeded},
+		"deadline after the end":     {within: time.Minute, deadline: 61 * time.Second, visible: time.Hour, took: time.Minute},
+		"visible, but less time":     {within: 10 * time.Minute, deadline: time.Second, visible: 0},
+		"cancelled":                  {within: 10 * time.Minute, cancel: 2 * time.Minute, visible: time.Hour, is: context.Canceled, took: 2 * time.Minute},
+		"refused in the last search": {within: time.Minute, refusal: time.Minute, visible: time.Hour, is: refusal, took: time.Minute},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			began := time.Now()
+			service := &register{t: t, accounts: []registered{{row(1, "active"), began.Add(tc.visible)}}}
+			config := harness.ClockConfig(service)
+			config.Limiter = harness.LimiterFunc(func(context.Context) error {
+				if tc.refusal > 0 && time.Since(began) >= tc.refusal {
+					return refusal
+				}
+				return nil
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(tc.deadline, time.Hour))
+			defer cancel()
+			if tc.cancel > 0 {
+				time.AfterFunc(tc.cancel, cancel)
+			}
+			params := issueParams()
+			params.Again, params.VisibleWithin = true, tc.within
+			issued, err := harness.NewClient(t, config).Accounts.Issue(ctx, params)
+			require.Equal(t, tc.took, time.Since(began))
+			switch {
+			case tc.is != nil:
+				require.ErrorIs(t, err, tc.is)
+				require.Equal(t, tc.refusal == 0, errors.Is(err, prepaid.ErrNotSeen))
+				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+				require.ErrorContains(t, err, "search before the creation: ")
+				require.Zero(t, service.created)
+			case tc.visible == 0:
+				require.NoError(t, err)
+				require.False(t, issued.Created)
+				require.Zero(t, service.created)
+			default:
+				require.NoError(t, err)
+				require.Equal(t, 1, service.created)
+			}
+		})
+	}
 }
 
 // An account of another company with the same key does not match.

@@ -41,8 +41,9 @@ type CallError struct {
 	// taken effect was followed by another failure, Err wraps both causes.
 	Err error
 
-	rule     settlingRule // of the client that returned the error; nil otherwise
-	admitted time.Time    // the latest NotBefore of a movement that the last request may repeat
+	rule     settlingRule     // of the client that returned the error; nil otherwise
+	admitted time.Time        // NotBefore of the movement that the last request repeats
+	unknown  liveness.Request // of NotBefore
 }
 
 // settlingRule implements ProvesNotApplied. As an interface, it keeps this file independent of retry.go.
@@ -247,7 +248,8 @@ var (
 	// ErrAmbiguous: more than one account, movement, hook or policy rule matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns ErrNotSeen if the
-	// account was created and not found, or belongs to another client_id: search before you call Issue again.
+	// account was created and not found, or belongs to another client_id: search before you call Issue again. With Again, Issue also returns
+	// it, with the context's error, if the context ends before VisibleWithin.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
 	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's changes. Another
 	// program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
