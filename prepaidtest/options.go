@@ -127,6 +127,10 @@ type Options struct {
 	// EmptyIDForFailedDirectEntry gives a failed direct entry out the response of a failed card-to-card transfer: 200 with an empty
 	// transaction_id. By default the status is 400, since the reference requires the transaction_id.
 	EmptyIDForFailedDirectEntry bool
+	// UncachedLoads makes each load (transaction_type 2950) move the money, even with the request_id of an earlier load. This is another
+	// reading of the reference, whose cache "applies to direct entry out and card-to-card transfer". By default loads are cached too: they
+	// are requests of the operation Card-to-card transfer. Test [prepaid.Config].NeverRepeatLoads with this option.
+	UncachedLoads bool
 	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
 	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
 	// leaves the member empty.

@@ -58,7 +58,9 @@ func newSettings(o Options) (settings, error) {
 			NoCompanyPaging: o.NoCompanySearchPaging || o.CompanySearchObject, CompanyObject: o.CompanySearchObject,
 			WalletWithCertificates: o.WalletProviders[0], OtherWallets: o.WalletProviders[1:], CardNetwork: cmp.Or(o.CardNetwork, "mastercard"),
 		},
-		Transfers: transfers.Options{Failed: transfers.EmptyID(o.FailedTransfer), EmptyDirectEntry: o.EmptyIDForFailedDirectEntry, Logger: o.Logger},
+		Transfers: transfers.Options{
+			Failed: transfers.EmptyID(o.FailedTransfer), EmptyDirectEntry: o.EmptyIDForFailedDirectEntry, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
+		},
 		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
 		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},
 		Hooks: hooks.Options{

@@ -1,4 +1,4 @@
-// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response.
+// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response. An option excludes loads.
 //
 // The cache is read when a request arrives and written when the movement is made, as the reference allows. If a repeat arrives
 // while the first request is still running, the money moves again; Movements and PaidTwice report this. The state is under the
@@ -44,6 +44,7 @@ const (
 type Options struct {
 	Failed           EmptyID
 	EmptyDirectEntry bool         // a direct entry that fails has an empty transaction_id, too
+	UncachedLoads    bool         // the response to a load is not cached: each repeat moves the money again
 	Logger           *slog.Logger // nil for none
 }
 
@@ -129,15 +130,15 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 
 // pay makes a transfer and caches the response of a success. Section 8 of the reference does not say when the service writes the
 // cache. pay assumes the worst case: it reads the cache when a request arrives and writes it when the money moves. So a repeat that
-// arrives while the first request is running is carried out too.
-func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
+// arrives while the first request is running is carried out too. If uncached is set, every repeat is.
+func (s *Transfers) pay(c *exchange.Call, requestID string, uncached bool, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	now := s.clock.Now()
 	s.forgetTransfers(now)
 	key := transferKey{c.Route.Name(), requestID}
 	cached, known := s.cache[key]
-	if known && cached.serial <= c.Cached {
+	if known && cached.serial <= c.Cached && !uncached {
 		c.Replayed = true
 		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
 	}
@@ -152,7 +153,7 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.L
 	if s.movements[key]++; s.movements[key] > 1 && s.with.Logger != nil {
 		s.with.Logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
 	}
-	if !known {
+	if !known && !uncached {
 		s.cache[key] = cachedTransfer{body: response.Body, expires: now.Add(transferCacheLife), serial: s.put.Add(1)}
 		s.queue = append(s.queue, key)
 	}
@@ -187,7 +188,12 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+	code := ledger.CodeCardToCard
+	if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
+		code = ledger.CodeLoad
+	}
+	uncached := s.with.UncachedLoads && code == ledger.CodeLoad
+	return s.pay(c, in.requestID, uncached, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		source, destination := l.Account(c.Params[0]), l.Account(in.destination)
 		if source == nil {
 			return 0, new(c.Unusable("the source account does not exist"))
@@ -195,10 +201,6 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
 			!source.Room(in.amount.Neg()) || !destination.Room(in.amount) {
 			return 0, new(s.failTransfer(c))
-		}
-		code := ledger.CodeCardToCard
-		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
-			code = ledger.CodeLoad
 		}
 		out, _ := l.Post(source, ledger.Entry{Type: code, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
 		l.Post(destination, ledger.Entry{Type: code, Amount: in.amount, ParentID: out.ID, Reference: in.destinationReference}, now)
@@ -229,7 +231,7 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+	return s.pay(c, in.requestID, false, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		failed := func(description string) *exchange.Response {
 			if s.with.EmptyDirectEntry {
 				return new(s.failTransfer(c))
