@@ -257,10 +257,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	v.requiredOneOf("status", string(params.Status), params.Status.values())
-	op := opAccountsSetStatus
-	if params.Status == AccountStatusActive || params.Status == AccountStatusPreActive {
-		op.class = classNever
-	}
+	op := opAccountsSetStatus.with(string(params.Status))
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
 
@@ -277,13 +274,8 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	var v validator
 	v.pathID("id", string(id))
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	op := opAccountsSetPlasticEnabled
-	if params.Enabled {
-		op.class = classNever
-	}
-	return send(ctx, s.client, request{
-		op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
-	})
+	op := opAccountsSetPlasticEnabled.with(strconv.FormatBool(params.Enabled))
+	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
 
 func (v *validator) includes(include []Include, allowed ...Include) {

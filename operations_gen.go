@@ -83,11 +83,11 @@ var (
 	}
 	opAccountsSetStatus = operation{
 		Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-		class:     classRepeated, kind: responseNone, lane: ratelimit.Call, success: []int{200, 204},
+		class:     classRepeated, kind: responseNone, lane: ratelimit.Call, never: []string{"active", "pre_active"}, success: []int{200, 204},
 	}
 	opAccountsSetPlasticEnabled = operation{
 		Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-		class:     classRepeated, kind: responseNone, lane: ratelimit.Call, success: []int{200, 204},
+		class:     classRepeated, kind: responseNone, lane: ratelimit.Call, never: []string{"true"}, success: []int{200, 204},
 	}
 	opAccountsWalletTokens = operation{
 		Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},

@@ -179,6 +179,7 @@ type operation struct {
 	kind    responseKind
 	success []int // expected statuses
 	lane    ratelimit.Lane
+	never   []string // values of the deciding param with which the class is classNever
 
 	// modelsFailure: a success may contain a refusal (an empty transaction ID of a transfer, a declined funding), so an unusable body proves
 	// nothing.
@@ -199,6 +200,14 @@ type operation struct {
 // response it logs them. Neither can happen over HTTP/2: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
+}
+
+// with returns o for a request with this value of its deciding param.
+func (o operation) with(value string) operation {
+	if slices.Contains(o.never, value) {
+		o.class = classNever
+	}
+	return o
 }
 
 // movesMoney reports whether the body of a success shows if money moved.

@@ -10,6 +10,8 @@ type Operation struct {
 	Name string
 	// Success, Body, Safety, Lane, Also and Section are the columns with these names.
 	Success, Body, Safety, Lane, Also, Section string
+	// Member is a member of the body. With the values in Never, separated by commas, the safety class is never.
+	Member, Never string
 }
 
 // Class returns the columns that decide whether a request is repeated and how a response is read: safety, body and success.

@@ -130,7 +130,7 @@ func generateFrom(t *testing.T, source string) (string, error) {
 	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"small.go": source, output: "package small; not Go", // not read
-		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\n",
+		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\nnever kind big odd\n",
 		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
 		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
 		"internal/operations/operations_gen.go": "stale",
@@ -175,7 +175,7 @@ import "github.com/cardprograms/prepaid/ratelimit"
 var (
 	opThingsList = operation{
 		Operation: Operation{"Things.List", "GET", "/things/{id}"},
-		class:     classRead, kind: responseJSON, lane: ratelimit.Call, bodyAfter204: true, failedOn500: true, success: []int{200, 204},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, bodyAfter204: true, failedOn500: true, never: []string{"big", "odd"}, success: []int{200, 204},
 	}
 )
 
@@ -192,7 +192,7 @@ package operations
 // All returns the operations in the order of the reference.
 func All() []Operation {
 	return []Operation{
-		{"GET", "/things/{id}", "Things.List", "200,204", "json", "read", "call", "204=body,500=final", "4.1"},
+		{"GET", "/things/{id}", "Things.List", "200,204", "json", "read", "call", "204=body,500=final", "4.1", "kind", "big,odd"},
 	}
 }
 # Page
@@ -200,7 +200,7 @@ func All() []Operation {
 <!-- operations of 4.1 -->
 | Request | Go | Safety | |
 |---|---|---|---|
-| ` + "`GET /things/{id}` | `client.Things.List`, `client.Things.ListPage` | read | `Note`" + `. |
+| ` + "`GET /things/{id}` | `client.Things.List`, `client.Things.ListPage` | read | Class never if `kind` is `big` or `odd`: `Note`" + `. |
 <!-- end -->
 
 More.
@@ -265,6 +265,7 @@ func TestRefusesOperations(t *testing.T) {
 		"GET /things Things.List 200 json read call 500 4.1": `Things.List has "500"`,
 		"GET /things Things.List 200; json read call - 4.1":  "operations_gen.go: ",
 		"GET /things Things.List 200 json read call - 4.1":   "no such file",
+		"never kind big": "too few columns",
 	} {
 		write("operations.txt", line)
 		_, err := operationFiles(directory, nil)

@@ -12,6 +12,9 @@ import (
 // operation is a line of operations.txt, which explains the columns.
 type operation struct {
 	method, path, name, success, body, safety, lane, also, section, note string
+
+	member string   // of the body
+	never  []string // the values of member with which the class is never
 }
 
 func readOperations(directory string) ([]operation, error) {
@@ -25,10 +28,18 @@ func readOperations(directory string) ([]operation, error) {
 			continue
 		}
 		c := strings.Fields(line)
-		if len(c) < 9 {
+		switch {
+		case len(c) > 2 && c[0] == "never" && len(all) > 0:
+			last := &all[len(all)-1]
+			last.member, last.never = c[1], c[2:]
+		case len(c) < 9:
 			return nil, fmt.Errorf("operations.txt: too few columns: %q", line)
+		default:
+			all = append(all, operation{
+				method: c[0], path: c[1], name: c[2], success: c[3], body: c[4], safety: c[5], lane: c[6], also: c[7], section: c[8],
+				note: strings.Join(c[9:], " "),
+			})
 		}
-		all = append(all, operation{c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], strings.Join(c[9:], " ")})
 	}
 	return all, nil
 }
@@ -53,6 +64,9 @@ func (o *operation) contract() (string, error) {
 			made.WriteString(fields + ", ")
 		}
 	}
+	if len(o.never) > 0 {
+		fmt.Fprintf(&made, "never: %#v, ", o.never)
+	}
 	return made.String() + "success: []int{" + strings.ReplaceAll(o.success, ",", ", ") + "},\n}\n", nil
 }
 
@@ -64,7 +78,11 @@ func (o *operation) row(methods map[string]bool) string {
 	if methods[strings.Replace(o.name, ".", "Service.", 1)+"Page"] {
 		names += ", `client." + o.name + "Page`"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, o.note), "|  |", "| |")
+	note := o.note
+	if len(o.never) > 0 {
+		note = fmt.Sprintf("Class never if `%s` is `%s`: %s", o.member, strings.Join(o.never, "` or `"), note)
+	}
+	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, note), "|  |", "| |")
 }
 
 // operationFiles returns the file contents that are generated from operations.txt, by file name.
@@ -83,7 +101,8 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 		}
 		contracts.WriteString(contract)
 		variables.WriteString("&" + o.variable() + ",\n")
-		fmt.Fprintf(&table, "{%q, %q, %q, %q, %q, %q, %q, %q, %q},\n", o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section)
+		fmt.Fprintf(&table, "{%q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q},\n",
+			o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section, o.member, strings.Join(o.never, ","))
 		names.WriteString("        - " + o.name + "\n")
 		blocks[o.section] += o.row(methods)
 	}

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,10 +62,10 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	classes := table.All()
 	class := slices.IndexFunc(classes, func(o table.Operation) bool { return o.Method == route.Method && o.Path == route.Template })
 	made := &operation{
-		Safety: classes[class].Safety,
-		ID:     about.id, Tags: list{sectionTags().Get(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
+		ID: about.id, Tags: list{sectionTags().Get(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
 		Emulator: about.own, Deprecated: about.deprecated, Parameters: b.pathParameters(route),
 	}
+	made.Safety, made.SafetyWhen = safety(classes[class], reads.Body)
 	if reads.Query != nil {
 		made.Parameters = append(made.Parameters, queryParameters(about.id, reads.Query)...)
 	}
@@ -80,6 +81,23 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	}
 	made.Responses = b.responses(route, about)
 	return made
+}
+
+// safety returns the safety class of an operation. If the class depends on the body, it is never, except for the listed values: a program
+// that does not know the list, or sends a value that the list does not have, never repeats the request.
+func safety(o table.Operation, body *wire.Schema) (string, []safetyWhen) {
+	if o.Never == "" {
+		return o.Safety, nil
+	}
+	values := []any{true, false}
+	if words := body.Properties.Get(o.Member).Enum; len(words) > 0 {
+		values = values[:0]
+		for _, word := range words {
+			values = append(values, word)
+		}
+	}
+	never := strings.Split(o.Never, ",")
+	return "never", []safetyWhen{{o.Member, slices.DeleteFunc(values, func(v any) bool { return slices.Contains(never, fmt.Sprint(v)) }), o.Safety}}
 }
 
 // requestSection returns the section in which the reference lists the members of a request.

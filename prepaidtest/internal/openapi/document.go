@@ -76,12 +76,20 @@ type operation struct {
 	Description string                  `json:"description,omitzero"`
 	Reference   string                  `json:"x-reference"`
 	Safety      string                  `json:"x-safety,omitzero"`
+	SafetyWhen  []safetyWhen            `json:"x-safety-when,omitzero"`
 	Emulator    string                  `json:"x-emulator,omitzero"`
 	Deprecated  bool                    `json:"deprecated,omitzero"`
 	Security    []wire.Ordered[list]    `json:"security,omitzero"`
 	Parameters  []parameter             `json:"parameters,omitzero"`
 	Body        *body                   `json:"requestBody,omitzero"`
 	Responses   wire.Ordered[*response] `json:"responses"`
+}
+
+// safetyWhen is the safety class of a request whose body has one of the values in a member.
+type safetyWhen struct {
+	Member string `json:"member"`
+	Values []any  `json:"values"`
+	Safety string `json:"safety"`
 }
 
 type parameter struct {

@@ -12,8 +12,8 @@ func (b *builder) info() info {
 		Title: "Card account service, as prepaid-emulator understands it", Version: b.with.Version,
 		Summary: "Card accounts, policy, reports, funding, simulator, PIN change and webhooks",
 		Description: "Generated from the tables of prepaid-emulator. The reference stays the contract: where the two differ, the reference is " +
-			"right. x-reference is the section of the reference. x-safety is the class of docs/operations.md and " +
-			"docs/safety.json. x-emulator is left open by the reference and chosen here: the real service may differ. x-values are " +
+			"right. x-reference is the section of the reference. x-safety is the class of docs/operations.md, of which docs/safety.json has " +
+			"the rules; with the values in x-safety-when it is another one, and keyed needs a request_id. x-emulator is left open by the reference and chosen here: the real service may differ. x-values are " +
 			"known values of a list that may grow. x-error-codes are known codes of a response, with their source.\n\n" +
 			"JSON bodies have the media type " + b.with.MediaType + ", in which the vendor's word is a setting. Some proxies substitute " +
 			"application/json. The emulator refuses members and parameters that are not listed here.",
