@@ -82,7 +82,7 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	r.held.Add(int64(len(list)))
 	all := make([]*held, len(list))
 	for i, h := range list {
-		h.Entry = h.Entry.Shift(time.Since(h.Now))
+		h.Entry = h.Entry.Shift(h.Now, time.Now())
 		all[i] = &held{Held: h, taken: taken, wall: taken.Round(0)}
 	}
 	return all, nil

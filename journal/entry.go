@@ -234,8 +234,10 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 	}
 	e.Params = digest(key, withoutLastSent(params))
 	if !sent.IsZero() {
-		sent = earlier(sent, time.Now()).UTC().Round(0) // another clock may be ahead
+		now := time.Now()
+		sent = earlier(sent, now) // another clock may be ahead
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
+		e = e.Shift(now, now) // the wall clock may have been set since
 	}
 	return e, nil
 }

@@ -114,7 +114,7 @@ func (r Run) GiveBack() Entry {
 }
 
 // End takes the result and err of Send. It returns the new entry, and the error for the caller: nil if the payment is
-// done, otherwise a [*prepaid.CallError] for all runs. An unknown outcome of an earlier run stays unknown until a
+// done, otherwise a [*prepaid.CallError] for all runs. The entry's times may have monotonic readings: see [Entry.Shift]. An unknown outcome of an earlier run stays unknown until a
 // success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
 // [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
@@ -129,7 +129,8 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 			return old, e.CallError(prepaid.OutcomeRejected, err)
 		}
 	} else if call != nil {
-		e.sendings(call)
+		e.sendings(call, now)
+		e = e.Shift(now, now) // the wall clock may have been set during the call
 	}
 	outcome := prepaid.OutcomeOf(err)
 	e, _ = e.after(now, r.event(outcome, result, err)) // always possible: the run began
@@ -177,13 +178,19 @@ func (r Run) event(outcome prepaid.Outcome, result *prepaid.TransferResult, err 
 	return EventUnknown
 }
 
-func (e *Entry) sendings(call *prepaid.CallError) {
+func (e *Entry) sendings(call *prepaid.CallError, now time.Time) {
 	e.Attempts += call.Attempts
-	if first := call.FirstSent.UTC().Round(0); !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {
+	if first := call.FirstSent; !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {
 		e.FirstSent = first
 	}
-	e.LastSent = later(e.LastSent, call.LastSent.UTC().Round(0))
-	e.NotBefore = call.NotBefore.UTC()
+	last, notBefore := call.LastSent, call.NotBefore
+	if ahead := last.Sub(now); ahead > 0 { // on the clock of another process
+		last = now
+		if !notBefore.IsZero() {
+			notBefore = notBefore.Add(-ahead) // the rest must not be longer
+		}
+	}
+	e.LastSent, e.NotBefore = later(e.LastSent, last), notBefore
 }
 
 // CallError returns a [*prepaid.CallError] for the payment, with the times of all its runs.

@@ -58,7 +58,7 @@ type Held struct {
 type End struct {
 	// Fence is the fence of the claim. If the payment has another fence, only a success is recorded.
 	Fence string
-	// Entry is the payment after the run, with times by the process's clock: a store on another machine converts them to ages.
+	// Entry is the payment after the run, with times by the process's clock: a store on another machine converts them with [Entry.Shift].
 	Entry Entry
 	// GivenBack reports that nothing was sent.
 	GivenBack bool
@@ -95,11 +95,13 @@ type Resting struct {
 	Wait time.Duration
 }
 
-// Shift returns e with all its times moved, from one clock to another.
-func (e Entry) Shift(by time.Duration) Entry {
+// Shift returns e with all its times moved from one clock to another. from and to are the present moment on these clocks. If from
+// is [time.Now], ages are those of the monotonic clock, even if the wall clock was set meanwhile. If to is time.Now, the times get
+// monotonic readings, and its zone; to write them, use time.Now().UTC().
+func (e Entry) Shift(from, to time.Time) Entry {
 	for _, t := range []*time.Time{&e.Began, &e.Changed, &e.FirstSent, &e.LastSent, &e.NotBefore} {
 		if !t.IsZero() {
-			*t = t.Add(by)
+			*t = to.Add(t.Sub(from))
 		}
 	}
 	return e

@@ -108,20 +108,14 @@ type endRow struct {
 	Hook  bool   `json:"hook"`
 }
 
-// rowOf returns the row of an end. Each attempt to write converts the times again, by their monotonic readings if they have any: the
-// process's clock may have been set meanwhile.
+// rowOf returns the row of an end. Each attempt to write converts the times again: the process's clock may have been set meanwhile.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
-	r := endRow{Entry: end.Entry, Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
+	r := endRow{Entry: end.Entry.Shift(now, now.UTC()), Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
 	if end.GivenBack {
 		r.Event = eventGiveBack
 	}
 	if r.Due() {
 		r.Wait = new(end.Wait.Microseconds())
-	}
-	for _, t := range []*time.Time{&r.Changed, &r.FirstSent, &r.LastSent, &r.NotBefore} {
-		if !t.IsZero() {
-			*t = now.Round(0).Add(t.Sub(now))
-		}
 	}
 	r.TransactionID, r.CorrelationID, r.Sealed = prepaid.TransactionID(storable(string(r.TransactionID))), storable(r.CorrelationID), nil
 	return r

@@ -31,7 +31,8 @@ const header = "prepaid-journal 1\n"
 var asBefore = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsonv1.FormatDurationAsNano(true))
 
 func encode(e journal.Entry) ([]byte, error) {
-	body, err := json.Marshal(e, asBefore)
+	now := time.Now().UTC()
+	body, err := json.Marshal(e.Shift(now, now), asBefore) // times in UTC
 	if err != nil {
 		return nil, err
 	}

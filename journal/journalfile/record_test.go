@@ -56,6 +56,17 @@ func everyMember() journal.Entry {
 	return e
 }
 
+// Times are written in UTC, whatever zone they have.
+func TestTimesAreWrittenInUTC(t *testing.T) {
+	t.Parallel()
+	e := everyMember()
+	want, err := encode(e)
+	require.NoError(t, err)
+	line, err := encode(e.Shift(e.Began, e.Began.In(time.FixedZone("", 36000))))
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(line))
+}
+
 // The JSON is that of encoding/json, which wrote the first journals. To open a large file fast, usual records are decoded without a
 // JSON library, with the same result.
 func TestRecordsAreThoseOfEncodingJSON(t *testing.T) {

@@ -86,7 +86,7 @@ func TestSendingTimes(t *testing.T) {
 		_, err := j.Transfer(t.Context(), b, "from", payment(1))
 		call, ok := errors.AsType[*prepaid.CallError](err)
 		require.True(t, ok)
-		require.Equal(t, first, call.FirstSent, "FindMovement looks from the first sending of all")
+		require.Equal(t, first, call.FirstSent.UTC(), "FindMovement looks from the first sending of all")
 	}
 	e, _ := j.Get(payment(1).RequestID)
 	require.Equal(t, first.Add(time.Minute+time.Second), e.LastSent)

@@ -405,7 +405,7 @@ var mistakes = map[string]func(b *broken, s *storetest.Subject){
 	"keeps the params of done":  onEnded(func(r *row, _ journal.End, was row, _ *journal.Recorded) { r.entry.Sealed = was.entry.Sealed }),
 	"drops the params of a run": onEnded(func(r *row, _ journal.End, _ row, _ *journal.Recorded) { r.entry.Sealed = nil }),
 	"stores times by the clock of the process": onEnded(func(r *row, _ journal.End, _ row, _ *journal.Recorded) {
-		r.entry = r.entry.Shift(-time.Hour)
+		r.entry = r.entry.Shift(time.Now(), time.Now().Add(-time.Hour))
 	}),
 	"loses TransactionID": loses(func(e *journal.Entry) { e.TransactionID = "" }),
 	"loses CorrelationID": loses(func(e *journal.Entry) { e.CorrelationID = "" }),

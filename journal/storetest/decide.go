@@ -35,7 +35,7 @@ func decide(s *suite) {
 	refused := errors.New("storetest: refused")
 	var given journal.Entry
 	fails("a", func(e journal.Entry, now time.Time) (journal.Entry, error) {
-		given, s.ahead = e, time.Until(now)
+		given, s.there, s.here = e, now, time.Now()
 		e.State = journal.StateDone
 		return e, refused
 	}, refused)
@@ -70,7 +70,7 @@ func decideAgainstEarlierRun(s *suite) {
 		id, unknown := h.Entry.RequestID, s.ends(h, "", failure())
 		s.records(unknown, written)
 		s.decides(id, notMoved)
-		decided := s.Get(s, id).Shift(-s.ahead)
+		decided := s.Get(s, id).Shift(s.there, s.here)
 		s.records(unknown, journal.Recorded{Overtaken: true})
 		s.is(decided)
 		s.none("was resolved")

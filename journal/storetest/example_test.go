@@ -88,7 +88,7 @@ func (d *database) Record(_ context.Context, ends []journal.End) ([]journal.Reco
 	for i, end := range ends {
 		r, success := d.rows[end.Entry.RequestID], end.Entry.State == journal.StateDone
 		now := d.now()
-		after := row{entry: end.Entry.Shift(time.Until(now)), fence: end.Fence, due: now.Add(end.Wait)}
+		after := row{entry: end.Entry.Shift(time.Now(), now), fence: end.Fence, due: now.Add(end.Wait)}
 		switch {
 		case r == nil:
 			recorded[i].Gone = true

@@ -93,13 +93,14 @@ type suite struct {
 	testing.TB
 	Subject
 
-	began  time.Time
-	ahead  time.Duration // how far the store's clock is ahead
-	fences map[string]bool
+	began       time.Time
+	there, here time.Time // the same moment by the clocks of the store and of the process
+	fences      map[string]bool
 }
 
 func newSuite(t testing.TB, subject Subject) *suite {
-	return &suite{TB: t, Subject: subject, began: time.Now(), fences: make(map[string]bool)}
+	now := time.Now()
+	return &suite{TB: t, Subject: subject, began: now, there: now, here: now, fences: make(map[string]bool)}
 }
 
 const account prepaid.AccountID = "payer"
@@ -159,7 +160,7 @@ func (s *suite) claim(c journal.Claim) []held {
 		if s.fences[h.Fence] {
 			s.Fatalf("Claim: the fence %q was used before", h.Fence)
 		}
-		s.fences[h.Fence], s.ahead = true, h.Now.Sub(to)
+		s.fences[h.Fence], s.there, s.here = true, h.Now, to
 		all[i] = held{h, from, to}
 	}
 	return all
@@ -199,7 +200,7 @@ func (s *suite) dies() (from, to time.Time) {
 // begin begins the run of a claimed payment, by the clock of the process.
 func (s *suite) begin(h held) journal.Run {
 	s.Helper()
-	run, err := h.Entry.Shift(-s.ahead).Begin(time.Now())
+	run, err := h.Entry.Shift(s.there, s.here).Begin(time.Now())
 	if err != nil {
 		s.Fatalf("Begin: %v", err)
 	}
@@ -251,7 +252,7 @@ var written = journal.Recorded{Written: true}
 // is requires that the stored entry equals want, by the process's clock. Times may differ by as much as the test's calls took.
 func (s *suite) is(want journal.Entry) {
 	s.Helper()
-	got := s.Get(s, want.RequestID).Shift(-s.ahead)
+	got := s.Get(s, want.RequestID).Shift(s.there, s.here)
 	if got.State == journal.StateDone && len(got.Sealed) > 0 {
 		s.Error("Record: a payment that is done still has its sealed params")
 	}
