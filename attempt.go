@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/ratelimit"
@@ -79,7 +80,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // NotBefore of the last request's ID: the latest, if several calls use it
+	admitted    time.Time // NotBefore of the movement that the last request repeats
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -88,9 +89,10 @@ type nextAttempt struct {
 	fresh    bool          // the attempt opens its own connection
 	rejected *oauth2.Token // refused with 401; send another token
 	suspect  *oauth2.Token // may have caused a 400; try another token
-	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if there is none.
-	// If it is set, the attempt itself waits until then, and until earliest, when wait has passed.
-	notBefore, earliest time.Time
+	// unknown is a movement of unknown outcome, sent by this or an earlier call; zero if there is none. If it is set, the attempt
+	// itself waits until the movement may be repeated, and until earliest, when wait has passed.
+	unknown  liveness.Request
+	earliest time.Time
 }
 
 // try makes one attempt and sets c.last: wait for an earlier attempt, authorize, take a slot, send once, read up to a limit.
@@ -102,8 +104,8 @@ func (c *call) try(ctx context.Context) {
 	}
 	c.made++
 	a.number, a.own, c.last = c.made, &c.core.own, a
-	if !c.next.notBefore.IsZero() {
-		a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.notBefore)
+	if !c.next.unknown.IsZero() {
+		a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)
 		if wait := time.Until(c.next.earliest); a.err == nil && wait > 0 {
 			a.err = pause.For(ctx, wait)
 		}
@@ -134,13 +136,16 @@ func (c *call) try(ctx context.Context) {
 		slot.Release(ratelimit.Feedback{NotSent: true})
 		return
 	}
-	admitted := c.admitted(a.started)
 	var limited context.Context
-	a.exchange, limited = c.core.sender.Begin(observed, c.core.config.AttemptTimeout, c.content != nil)
+	if c.request.op.class == classKeyed {
+		a.exchange, limited = c.core.sender.BeginWatched(observed, c.core.config.AttemptTimeout, c.core.watcher, string(c.request.account))
+	} else {
+		a.exchange, limited = c.core.sender.Begin(observed, c.core.config.AttemptTimeout, c.content != nil)
+	}
 	c.send(limited, a, slot)
 	if a.sent {
 		c.sent.add(a.started, c.core.config.AttemptTimeout)
-		c.sent.admitted = admitted
+		c.sent.admitted = c.next.unknown.NotBefore
 	}
 	if a.stream == nil {
 		a.exchange.End()
@@ -272,7 +277,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 			a.unusable = a.undecodable(err)
 		}
 	}
-	if err == nil && a.status < 500 && a.status != http.StatusTooManyRequests && c.request.op.class != classToken && isVendorType(a.mediaType) {
+	if err == nil && c.request.op.class != classToken && c.core.provesLife(a) {
 		c.core.alive.Responded(a.started)
 	}
 }

@@ -63,16 +63,17 @@ type core struct {
 	config   Config
 	observer observer
 	repeats  *repeatRule
-	lane     ratelimit.Lane // of all calls; 0: the lane of each operation
-	derived  bool           // by Client.With
-	left     atomic.Bool    // closed by its own Close
+	lane     ratelimit.Lane                           // of all calls; 0: the lane of each operation
+	watcher  func(ctx context.Context, source string) // its method watch
+	derived  bool                                     // by Client.With
+	left     atomic.Bool                              // closed by its own Close
 }
 
 // begin starts a family. The caller adds the token manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.TokenSource}
-	f.alive = liveness.New(config.Retry.InFlightWait)
-	mediaType := "application/vnd." + config.Vendor + "+json"
+	f.alive = liveness.New(config.AttemptTimeout, config.Retry.InFlightWait)
+	mediaType := vendorType(config.Vendor)
 	f.own = append([]string{strings.ToLower(mediaType), "application/json"}, config.MediaTypes...)
 	f.accept, f.contentType = []string{mediaType}, []string{mediaType}
 	f.acceptText = []string{"application/octet-stream, " + mediaType}
@@ -86,15 +87,16 @@ func (c *core) begin(config Config, base *url.URL) {
 		f.limiter = newLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	c.join(f, config)
-	f.locks = idlock.New(c.repeats.anyNotBefore)
+	f.locks = idlock.New(func() liveness.Request { return c.repeats.afterAny(time.Now()) })
 }
 
 // join sets everything that config decides for this client alone.
 func (c *core) join(f *family, config Config) {
 	c.family, c.config = f, config
 	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
-	c.repeats = config.repeatRule()
+	c.repeats, c.watcher = config.repeatRule(), c.watch
 	c.repeats.share(&f.longest)
+	c.repeats.alive = f.alive
 }
 
 // ended returns why nothing may be sent any more, or nil. ErrClosed, of this client or the client that it derives from, comes
@@ -168,7 +170,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	k := calls.Get().(*call)
 	k.request = *r // the other groups are zero
 	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx, r.op.Operation)
-	k.effect.outcome, k.next.notBefore = OutcomeNotProcessed, r.notBefore
+	k.effect.outcome, k.next.unknown = OutcomeNotProcessed, r.unknown
 	switch {
 	case r.op.class == classToken:
 		k.lane = c.tokenLane
@@ -288,10 +290,10 @@ func (c *call) fail(outcome Outcome, err error) error {
 		outcome = OutcomeApplied
 	}
 	earlier := c.effect.unknown
-	if earlier == nil && !c.next.notBefore.IsZero() {
+	if earlier == nil && !c.next.unknown.IsZero() {
 		earlier = errEarlierCall
 	}
-	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.next.notBefore) {
+	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.next.unknown.NotBefore) {
 		outcome = OutcomeUnknown
 		if !errors.Is(err, earlier) {
 			err = &bothCauses{last: err, earlier: earlier, unknown: true}
@@ -314,10 +316,8 @@ func (c *call) fail(outcome Outcome, err error) error {
 		if failure.LastSent.IsZero() {
 			failure.LastSent = c.request.lastSent
 		}
-		failure.NotBefore = c.next.notBefore
-		if last := c.core.repeats.notBefore(c.sent.last); last.After(failure.NotBefore) {
-			failure.NotBefore = last
-		}
+		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.last))
+		failure.NotBefore = failure.unknown.NotBefore
 	}
 	if failed, ok := errors.AsType[*transferFailedError](err); ok {
 		failure.CorrelationID = failed.correlationID

@@ -218,7 +218,7 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if mediaType != "" && !slices.Contains(c.own, mediaType) {
 		result.Warnings = append(result.Warnings, "the media type of responses is not the service's: the outcome of every payment is unknown, see Config.MediaTypes")
 	}
-	if mediaType != "" && !isVendorType(mediaType) {
+	if mediaType != "" && !c.repeats.isOwn(mediaType) {
 		result.Warnings = append(result.Warnings, "something replaces the media type of responses: no payment of unknown outcome is sent again, see Accounts.AwaitRepeat")
 	}
 	for _, warning := range result.Warnings {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/ratelimit"
 )

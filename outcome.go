@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/address"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -230,11 +231,10 @@ type request struct {
 	expanded string
 	body     any    // encoded once; nil for none
 	basic    string // Authorization of the token request
-	// encoded is the body, if it is known before the call; notBefore is when an earlier movement of unknown outcome with the same request ID
-	// may be repeated.
+	// encoded is the body, if it is known before the call; unknown is an earlier movement of unknown outcome with the same request ID.
 	encoded     []byte
 	unencodable error // why encoded is not the body
-	notBefore   time.Time
+	unknown     liveness.Request
 	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
 	moved       bool      // an earlier call with this request ID and the same params moved the money
 

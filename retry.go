@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/liveness"
 )
 
 // effect is the known effect of the call.
@@ -96,7 +97,7 @@ func (c *call) again(ctx context.Context) bool {
 			c.effect.unknown = a.cause()
 		}
 		if c.request.op.class == classKeyed {
-			c.next.notBefore = c.core.repeats.notBefore(c.sent.last)
+			c.next.unknown = c.core.repeats.after(c.sent.last)
 		}
 	}
 	if c.core.ended(ctx) != nil || !(v.again || v.renew && !c.progress.renewed) {
@@ -132,8 +133,8 @@ func (c *call) again(ctx context.Context) bool {
 	default:
 		c.next.wait = policy.backoff(c.progress.tried, a.retryAfter)
 	}
-	if !c.next.notBefore.IsZero() { // the earlier request must have time to finish
-		c.next.wait = max(c.next.wait, c.next.notBefore.Sub(now))
+	if !c.next.unknown.IsZero() { // the earlier request must have time to finish
+		c.next.wait = max(c.next.wait, c.next.unknown.NotBefore.Sub(now))
 		c.next.earliest = now.Add(c.next.wait)
 	}
 	if c.progress.tried >= policy.MaxAttempts || c.request.once && c.progress.tried > 0 || a.retryAfter > policy.MaxRetryAfter {
@@ -147,7 +148,7 @@ func (c *call) again(ctx context.Context) bool {
 
 // sleep returns the pause before the next attempt; 0 if that attempt itself waits for an earlier one that may be in progress.
 func (c *call) sleep() time.Duration {
-	if c.next.notBefore.IsZero() {
+	if c.next.unknown.IsZero() {
 		return c.next.wait
 	}
 	return 0
@@ -199,6 +200,8 @@ type repeatRule struct {
 	wait    time.Duration // after a request of this client
 	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; if nil, wait applies
 	codes   []ErrorCode   // of refusals that resolve, in addition to CodeInvalidRequest
+	own     string        // media type of the service's responses; empty if the vendor is unknown
+	alive   *liveness.Tracker
 }
 
 // share makes r a rule of a family of clients.
@@ -215,26 +218,32 @@ func (c Config) repeatRule() *repeatRule {
 	if wait < 0 { // overflow: neither is negative
 		wait = math.MaxInt64
 	}
-	return &repeatRule{wait: wait, codes: whole.RefusalCodes}
+	r := &repeatRule{wait: wait, codes: whole.RefusalCodes}
+	if c.Vendor != "" {
+		r.own = strings.ToLower(vendorType(c.Vendor))
+	}
+	return r
 }
+
+func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }
 
 // errEarlierCall is the cause of an unknown outcome that a call inherits from an earlier one.
 var errEarlierCall = errors.New("an earlier call with unknown outcome")
 
-// notBefore returns when a request that this client sent at lastSent may be sent again; zero if lastSent is zero.
-func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
+// after returns the request that this client sent at lastSent, with unknown outcome; zero if lastSent is zero.
+func (r *repeatRule) after(lastSent time.Time) liveness.Request {
 	if lastSent.IsZero() {
-		return time.Time{}
+		return liveness.Request{}
 	}
-	return lastSent.Add(r.wait)
+	return liveness.Request{Sent: lastSent, NotBefore: lastSent.Add(r.wait)}
 }
 
-// anyNotBefore is notBefore for a request that any client of the family may have sent.
-func (r *repeatRule) anyNotBefore(lastSent time.Time) time.Time {
+// afterAny is after for a request that any client of the family may have sent.
+func (r *repeatRule) afterAny(lastSent time.Time) liveness.Request {
 	if r.longest == nil {
-		return r.notBefore(lastSent)
+		return r.after(lastSent)
 	}
-	return (&repeatRule{wait: time.Duration(r.longest.Load())}).notBefore(lastSent)
+	return (&repeatRule{wait: time.Duration(r.longest.Load())}).after(lastSent)
 }
 
 // provesNotApplied reports whether the refusal of a request proves that an earlier request, which may have been in progress until
@@ -249,48 +258,61 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 	response, ok := errors.AsType[*APIError](refusal)
 	return ok && response.StatusCode == http.StatusBadRequest &&
 		(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code)) &&
-		// Gateways send their own invalid_request as application/json.
-		isVendorType(mediaTypeOf(response.Header.Get("Content-Type")))
+		r.isOwn(mediaTypeOf(response.Header.Get("Content-Type")))
 }
 
-// isVendorType reports whether a media type is one that only the service sends.
-func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
-
-// admitted returns the latest notBefore of the movements that may be repeated now, the call's own included.
-func (c *call) admitted(now time.Time) time.Time {
-	awaited := c.next.notBefore
-	if c.request.op.class != classKeyed {
-		return awaited
+// isOwn reports whether only the service sends a media type. Gateways send their own errors as application/json or
+// application/vnd.error+json.
+func (r *repeatRule) isOwn(mediaType string) bool {
+	if r.own == "" {
+		return strings.HasPrefix(mediaType, "application/vnd.")
 	}
-	if at := c.core.alive.Admitted(now); at.After(awaited) {
-		return at
-	}
-	return awaited
+	return mediaType == r.own
 }
 
-// awaitRepeat waits until a movement of source with unknown outcome may be repeated: until notBefore or, if the service does not respond,
-// later. See [AccountsService.AwaitRepeat].
-func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
-	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
-	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {
-		r := request{op: c.summary, account: source, path: pathValues{string(source)}, once: true}
-		if err = c.do(ctx, &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
-			return true, ErrClosed
-		}
-		if call, ok := errors.AsType[*CallError](err); ok {
-			err = call.Err
-		}
-		return false, err
+// provesLife reports whether a response shows that the network and the service work. A response with an Age comes from a cache.
+func (c *core) provesLife(a *attempt) bool {
+	return a.status >= http.StatusOK && a.status < http.StatusInternalServerError && a.status != http.StatusTooManyRequests &&
+		c.repeats.isOwn(a.mediaType) && len(a.header["Age"]) == 0
+}
+
+// awaitRepeat waits until a movement of source may be repeated after a request of unknown outcome. See [AccountsService.AwaitRepeat].
+func (c *core) awaitRepeat(ctx context.Context, source AccountID, unknown liveness.Request) error {
+	return c.alive.Await(ctx, unknown, 2*min(c.repeats.wait, math.MaxInt64/2), func(ctx context.Context) (final bool, err error) {
+		return c.readForLife(ctx, source)
 	})
 }
 
+// watch is called while an attempt to move money from source has no response for a third of its time. It makes sure that a
+// repeat need not wait for the first of its two responses.
+func (c *core) watch(ctx context.Context, source string) {
+	defer func() { _ = recover() }() // of the caller's limiter or token source: the attempt goes on
+	c.alive.Sign(ctx, c.config.AttemptTimeout, func(ctx context.Context) (final bool, err error) {
+		return c.readForLife(ctx, AccountID(source))
+	})
+}
+
+// readForLife reads the summary of an account, which a cache on the way must not answer.
+func (c *core) readForLife(ctx context.Context, source AccountID) (final bool, err error) {
+	r := request{op: c.summary, account: source, path: pathValues{string(source)}, header: noCache, once: true}
+	if err = c.do(ctx, &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
+		return true, ErrClosed
+	}
+	if call, ok := errors.AsType[*CallError](err); ok {
+		err = call.Err
+	}
+	return false, err
+}
+
+var noCache = http.Header{"Cache-Control": {"no-cache"}}
+
 // settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
-	notBefore := r.anyNotBefore(lastSent)
-	if refusal.rule != nil && refusal.admitted.Before(notBefore) { // the first may still have been in flight
-		return false
+	earlier := r.afterAny(lastSent)
+	if refusal.rule != nil && refusal.admitted.Before(earlier.NotBefore) && !r.alive.Admitted(earlier, refusal.LastSent) {
+		return false // the first may still have been in flight
 	}
-	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, notBefore)
+	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, earlier.NotBefore)
 }
 
 // ProvesNotApplied reports whether err, the result of sending a payment again with the same request ID and params, proves that no earlier

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/idlock"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
@@ -186,30 +187,30 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		r.lastSent = now
 	}
 	if !r.lastSent.IsZero() {
-		r.notBefore = c.repeats.anyNotBefore(r.lastSent)
+		r.unknown = c.repeats.afterAny(r.lastSent)
 	}
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) > 0 || r.unencodable != nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
 	}
 	lock, err := c.locks.Enter(ctx, idlock.Payment{
-		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded, NotBefore: r.notBefore,
+		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded, Unknown: r.unknown,
 	})
 	if errors.Is(err, idlock.ErrOtherPayment) {
 		outcome := OutcomeRejected
-		if r.notBefore = (time.Time{}); !r.lastSent.IsZero() { // an earlier request may have been applied
+		if r.unknown = (liveness.Request{}); !r.lastSent.IsZero() { // an earlier request may have been applied
 			outcome = OutcomeUnknown
 		}
 		return nil, c.withheld(ctx, r, outcome, ErrRequestIDReused)
 	}
-	r.notBefore, r.moved = lock.NotBefore, lock.Applied
+	r.unknown, r.moved = lock.Unknown, lock.Applied
 	if err != nil {
 		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: idlock.ErrInFlight, unknown: true})
 	}
-	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
+	outcome, last := OutcomeUnknown, liveness.Request{} // also if the caller's limiter or token source panics
 	defer func() {
 		if outcome == OutcomeUnknown {
-			lock.LeaveUnknown(notBefore)
+			lock.LeaveUnknown(last)
 		} else {
 			lock.Leave(outcome == OutcomeApplied)
 		}
@@ -217,7 +218,7 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	err = c.do(ctx, &r, m.decode)
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
-		notBefore = failure.NotBefore
+		last = failure.unknown
 	}
 	if err != nil {
 		return nil, err
@@ -231,7 +232,7 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
-		failure.LastSent, failure.NotBefore = r.lastSent, r.notBefore
+		failure.LastSent, failure.NotBefore = r.lastSent, r.unknown.NotBefore
 	}
 	began, observer := time.Now(), c.observer.of(ctx, r.op.Operation)
 	observer.callDone(observer.callStart(ctx), began, 0, 0, failure)
@@ -309,7 +310,7 @@ func (r *TransferResult) missing() bool {
 // and then the repeat too. Among derived clients ([Client.With]) the longest AttemptTimeout counts. AwaitRepeat adds a condition;
 // [RetryPolicy].InFlightWait explains the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.anyNotBefore(lastSent)
+	return s.client.repeats.afterAny(lastSent).NotBefore
 }
 
 // AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again. Like Transfer and
@@ -335,5 +336,5 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 	if lastSent.IsZero() {
 		return nil
 	}
-	return s.client.awaitRepeat(ctx, source, s.client.repeats.anyNotBefore(lastSent))
+	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(lastSent))
 }

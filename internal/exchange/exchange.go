@@ -87,6 +87,12 @@ const (
 
 // Begin returns an Exchange and its context, which ends after limit. The reader of a body is allocated together with the Exchange.
 func (s *Sender) Begin(ctx context.Context, limit time.Duration, withBody bool) (*Exchange, context.Context) {
+	x, ctx := s.begin(ctx, limit, withBody)
+	x.timer = time.AfterFunc(limit, x.expire)
+	return x, ctx
+}
+
+func (s *Sender) begin(ctx context.Context, limit time.Duration, withBody bool) (*Exchange, context.Context) {
 	var x *Exchange
 	if withBody {
 		both := new(struct {
@@ -100,7 +106,23 @@ func (s *Sender) Begin(ctx context.Context, limit time.Duration, withBody bool) 
 	}
 	x.sender, x.ends = s, time.Since(s.made)+limit
 	ctx, x.cancel = context.WithCancelCause(ctx)
-	x.timer = time.AfterFunc(limit, func() { x.cancel(ErrTimeout) })
+	return x, ctx
+}
+
+func (x *Exchange) expire() { x.cancel(ErrTimeout) }
+
+// BeginWatched is Begin for a request with a body. If the request may have been sent, and the exchange has not ended after a third of
+// limit, watch is called in its own goroutine, with the argument subject and a context that ends with the exchange.
+func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch func(ctx context.Context, subject string), subject string) (*Exchange, context.Context) {
+	x, ctx := s.begin(ctx, limit, true)
+	x.timer = time.AfterFunc(limit/3, func() {
+		rest := time.AfterFunc(limit-limit/3, x.expire)
+		if !s.netHTTP || x.has(seenConnected) {
+			watch(ctx, subject)
+		}
+		<-ctx.Done()
+		rest.Stop()
+	})
 	return x, ctx
 }
 

@@ -4,18 +4,14 @@ import (
 	"context"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// atOnce is the rule of a service that finishes every request at once.
-func atOnce(lastSent time.Time) time.Time { return lastSent }
-
 // How a payment ends.
 func applied(l *Lock)    { l.Leave(true) }
 func notApplied(l *Lock) { l.Leave(false) }
-func unknown(l *Lock)    { l.LeaveUnknown(l.NotBefore) }
+func unknown(l *Lock)    { l.LeaveUnknown(l.Unknown) }
 
 // through takes a payment through its per-ID lock.
 func through(t testing.TB, g *Guard, id, body string, leave func(*Lock)) error {
@@ -42,7 +38,7 @@ func fill(t *testing.T, g *Guard, n int, leave func(*Lock)) {
 // The last 65,536 payments that were made are remembered, and no more, whatever else is.
 func TestSettledIDsAreBounded(t *testing.T) {
 	t.Parallel()
-	g := New(atOnce)
+	g := New(sentNow)
 	require.NoError(t, through(t, g, "unknown", "1", unknown))
 	fill(t, g, maxApplied, applied)
 	for _, n := range []int{0, 1, maxApplied - 1} {
@@ -62,7 +58,7 @@ func TestSettledIDsAreBounded(t *testing.T) {
 // Unknown outcomes are not forgotten when there are very many.
 func TestUnknownIDsAreKept(t *testing.T) {
 	t.Parallel()
-	g := New(atOnce)
+	g := New(sentNow)
 	const all = maxApplied + 1000
 	fill(t, g, all, unknown)
 	for _, n := range []int{0, 1, all / 2, all - 1} {

@@ -12,8 +12,8 @@
 //     the result of the remembered payment;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
-// The package does not wait until [Lock].NotBefore, decide when a request may be repeated, or judge a response. It knows only the
-// calls of one Guard. Across processes, the caller must keep calls with the same ID apart, and pass on unknown outcomes as NotBefore.
+// The package does not wait for [Lock].Unknown, decide when a request may be repeated, or judge a response. It knows only the
+// calls of one Guard. Across processes, the caller must keep calls with the same ID apart, and pass on unknown outcomes as Unknown.
 package idlock
 
 import (
@@ -23,7 +23,8 @@ import (
 	"errors"
 	"hash/maphash"
 	"sync"
-	"time"
+
+	"github.com/cardprograms/prepaid/internal/liveness"
 )
 
 var (
@@ -39,14 +40,13 @@ type Payment struct {
 	Operation string
 	Source    string
 	Body      []byte // as sent; not kept
-	// NotBefore is when the payment may be sent again after a request of unknown outcome that the caller knows of and this Guard
-	// has not seen; zero if there is no such request.
-	NotBefore time.Time
+	// Unknown is a request of unknown outcome that the caller knows of and this Guard has not seen; zero if there is none.
+	Unknown liveness.Request
 }
 
 // Guard admits calls with the same ID one by one. It is safe for concurrent use.
 type Guard struct {
-	notBefore func(lastSent time.Time) time.Time
+	sentNow func() liveness.Request
 
 	mu      sync.Mutex
 	ids     map[string]*state
@@ -55,17 +55,17 @@ type Guard struct {
 	applied appliedPayments
 }
 
-// New returns a Guard. notBefore returns when a request that was last sent at lastSent may be sent again.
-func New(notBefore func(lastSent time.Time) time.Time) *Guard {
-	return &Guard{notBefore: notBefore, ids: make(map[string]*state), digests: newDigester(), applied: newAppliedPayments()}
+// New returns a Guard. sentNow returns a request that is sent at the time of its call.
+func New(sentNow func() liveness.Request) *Guard {
+	return &Guard{sentNow: sentNow, ids: make(map[string]*state), digests: newDigester(), applied: newAppliedPayments()}
 }
 
 // state is the state of an ID that is in use or whose outcome is unknown.
 type state struct {
-	held      chan struct{} // full while a call is in progress
-	users     int           // number of calls in progress or waiting
-	payment   digest        // the payment with unknown outcome
-	notBefore time.Time     // when that payment may be sent again; zero if no outcome is unknown
+	held    chan struct{}    // full while a call is in progress
+	users   int              // number of calls in progress or waiting
+	payment digest           // the payment with unknown outcome
+	unknown liveness.Request // the last request of that payment; zero if no outcome is unknown
 }
 
 // maxSpare is how many unused states are kept for other IDs.
@@ -73,9 +73,9 @@ const maxSpare = 64
 
 // Lock is the right to send with an ID. The caller must call Leave or LeaveUnknown.
 type Lock struct {
-	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is no
-	// such call. The holder of the lock waits until then.
-	NotBefore time.Time
+	// Unknown is the last request of an earlier call of unknown outcome; zero if there is no such call. The holder of the lock waits
+	// until it may be repeated.
+	Unknown liveness.Request
 	// Applied means that an earlier call made the payment.
 	Applied bool
 
@@ -86,8 +86,8 @@ type Lock struct {
 	payment digest
 }
 
-// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's error. A context error means [ErrInFlight]: try
-// again at the NotBefore of the returned Lock. After an error, do not call Leave.
+// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's error. A context error means [ErrInFlight]: the
+// returned Lock has a request of the present time. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	t := Lock{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {
@@ -99,19 +99,19 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 			g.mu.Lock()
 			g.leave(t.id, t.state)
 			g.mu.Unlock()
-			t.NotBefore = g.notBefore(time.Now())
+			t.Unknown = g.sentNow()
 			return t, ctx.Err()
 		}
 	}
 	g.mu.Lock()
 	t.payment = g.digests.of(&p)
-	t.NotBefore = t.state.notBefore
+	t.Unknown = t.state.unknown
 	t.key = g.applied.hash(t.id)
 	made, known := g.applied.payments[t.key]
 	t.Applied = known && made == t.payment
-	other := !t.NotBefore.IsZero() && t.state.payment != t.payment || known && made != t.payment
-	if !other && p.NotBefore.After(t.NotBefore) { // remembered even if this call is not sent
-		t.NotBefore, t.state.notBefore, t.state.payment = p.NotBefore, p.NotBefore, t.payment
+	other := !t.Unknown.IsZero() && t.state.payment != t.payment || known && made != t.payment
+	if !other && p.Unknown.NotBefore.After(t.Unknown.NotBefore) { // remembered even if this call is not sent
+		t.Unknown, t.state.unknown, t.state.payment = p.Unknown, p.Unknown, t.payment
 	}
 	g.mu.Unlock()
 	if !other {
@@ -128,22 +128,22 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 func (t *Lock) Leave(applied bool) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
-	if t.state.notBefore = (time.Time{}); applied {
+	if t.state.unknown = (liveness.Request{}); applied {
 		t.guard.applied.add(t.key, t.payment)
 	}
 	<-t.state.held // does not wait
 	t.guard.leave(t.id, t.state)
 }
 
-// LeaveUnknown releases the lock when the payment may have been made, or may still be made. It may be repeated at notBefore. Zero,
-// as after a panic, means that the request may have been sent just now.
-func (t *Lock) LeaveUnknown(notBefore time.Time) {
+// LeaveUnknown releases the lock when the payment may have been made, or may still be made, by the request last. Zero, as after a
+// panic, means that the request may have been sent just now.
+func (t *Lock) LeaveUnknown(last liveness.Request) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
-	if notBefore.IsZero() {
-		notBefore = t.guard.notBefore(time.Now())
+	if last.IsZero() {
+		last = t.guard.sentNow()
 	}
-	t.state.notBefore, t.state.payment = notBefore, t.payment
+	t.state.unknown, t.state.payment = last, t.payment
 	<-t.state.held // does not wait
 	t.guard.leave(t.id, t.state)
 }
@@ -167,7 +167,7 @@ func (g *Guard) join(id string) *state {
 
 // leave forgets an ID that is unused and has no unknown outcome. The caller holds mu.
 func (g *Guard) leave(id string, s *state) {
-	if s.users--; s.users == 0 && s.notBefore.IsZero() {
+	if s.users--; s.users == 0 && s.unknown.IsZero() {
 		delete(g.ids, id)
 		if len(g.spare) < maxSpare {
 			g.spare = append(g.spare, s)

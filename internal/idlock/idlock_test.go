@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/liveness"
 )
 
 const wait = 40 * time.Second
 
-// afterWait is the rule of a service that needs some time to finish a request.
-func afterWait(lastSent time.Time) time.Time { return lastSent.Add(wait) }
+// sentAt returns a request to a service that needs some time to finish it.
+func sentAt(t time.Time) liveness.Request { return liveness.Request{Sent: t, NotBefore: t.Add(wait)} }
+
+func sentNow() liveness.Request { return sentAt(time.Now()) }
 
 // clocked runs test on fake time.
 func clocked(t *testing.T, test func(t *testing.T)) {
@@ -26,7 +30,7 @@ func clocked(t *testing.T, test func(t *testing.T)) {
 // Calls with one id run one after the other, calls with different ids at the same time.
 func TestOneAtATime(t *testing.T) {
 	clocked(t, func(t *testing.T) {
-		g := New(afterWait)
+		g := New(sentNow)
 		began := time.Now()
 		var (
 			calls sync.WaitGroup
@@ -63,29 +67,29 @@ func TestOneAtATime(t *testing.T) {
 
 func TestARepeatKnowsItsTime(t *testing.T) {
 	clocked(t, func(t *testing.T) {
-		g, p := New(afterWait), Payment{ID: "1", Body: []byte("p")}
+		g, p := New(sentNow), Payment{ID: "1", Body: []byte("p")}
 		first, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
-		require.True(t, first.NotBefore.IsZero())
+		require.True(t, first.Unknown.IsZero())
 		began := time.Now()
-		first.LeaveUnknown(began.Add(wait))
+		first.LeaveUnknown(sentAt(began))
 
 		repeat, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
-		require.Equal(t, began.Add(wait), repeat.NotBefore)
+		require.Equal(t, sentAt(began), repeat.Unknown)
 		require.False(t, repeat.Applied)
-		repeat.LeaveUnknown(began.Add(2 * wait))
+		repeat.LeaveUnknown(sentAt(began.Add(wait)))
 
 		_, err = g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
 		require.ErrorIs(t, err, ErrOtherPayment)
 
 		again, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
-		require.Equal(t, began.Add(2*wait), again.NotBefore)
+		require.Equal(t, sentAt(began.Add(wait)), again.Unknown)
 		again.Leave(false)
 		free, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
 		require.NoError(t, err, "the first was not made")
-		require.True(t, free.NotBefore.IsZero())
+		require.True(t, free.Unknown.IsZero())
 		free.Leave(true)
 
 		made, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
@@ -101,7 +105,7 @@ func TestARepeatKnowsItsTime(t *testing.T) {
 // A waiting call returns when its context ends; the call in progress continues.
 func TestAWaitEndsWithItsContext(t *testing.T) {
 	clocked(t, func(t *testing.T) {
-		g, p := New(afterWait), Payment{ID: "1"}
+		g, p := New(sentNow), Payment{ID: "1"}
 		first, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -110,7 +114,7 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 		refused, err := g.Enter(short, p)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(began))
-		require.Equal(t, time.Now().Add(wait), refused.NotBefore, "the first may be sent only now")
+		require.Equal(t, sentNow(), refused.Unknown, "the first may be sent only now")
 		first.Leave(false)
 
 		lock, err := g.Enter(short, p)
@@ -123,15 +127,15 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 // Without a time, as after a panic, the request may have been sent just now.
 func TestUnknownWithoutATime(t *testing.T) {
 	clocked(t, func(t *testing.T) {
-		g, p := New(afterWait), Payment{ID: "1"}
+		g, p := New(sentNow), Payment{ID: "1"}
 		first, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		time.Sleep(time.Second)
-		first.LeaveUnknown(time.Time{})
+		first.LeaveUnknown(liveness.Request{})
 		left := time.Now()
 		repeat, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
-		require.Equal(t, left.Add(wait), repeat.NotBefore)
+		require.Equal(t, sentAt(left), repeat.Unknown)
 		repeat.Leave(true)
 	})
 }
@@ -139,7 +143,7 @@ func TestUnknownWithoutATime(t *testing.T) {
 // A burst of ids leaves a bounded number of states.
 func TestSpareStatesAreBounded(t *testing.T) {
 	t.Parallel()
-	g := New(afterWait)
+	g := New(sentNow)
 	entered := make([]Lock, 2*maxSpare)
 	for n := range entered {
 		var err error

@@ -1,14 +1,21 @@
 // Package liveness decides when a request of unknown outcome may be repeated.
 //
-// Time alone does not show that a request is over: a network that was suspended may deliver the request later, and a
-// suspended service may carry it out later. So a repeat waits until the service has responded to a request that was sent
-// after the end of the first request. Then the repeat waits for as long as the service may need for requests that it has received.
+// Time alone does not show that a request is over: a proxy's kernel may deliver the request after an outage of the network, and a
+// suspended service may carry it out later. So a repeat waits for two responses.
 //
-// The package promises that no repeat is admitted earlier, that a busy client admits a repeat soon afterwards without reads,
-// that a service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
+// The first one must arrive for a request that was sent during the attempt, after a third of its time, or later. It shows that the
+// network works again. A retransmission then follows within the age that the request has at this moment, because the pauses between
+// retransmissions double, and within two minutes, the longest pause. The second response must belong to a request that was sent after
+// that, and after the end of the attempt. Then the service gets the time that it may need for requests that it has received.
+//
+// This is certain for one outage, of any length. It is only likely if the network fails again between the two responses.
+//
+// The package promises that no repeat is admitted earlier; that while the service responds within a third of the attempt, a repeat
+// waits no longer than for the end of the attempt and the service's time; that a busy client repeats soon afterwards without
+// reads; and that nothing waits for ever. Memory is constant.
 //
 // The package does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
-// about the queue of a proxy.
+// about a queue in front of it.
 package liveness
 
 import (
@@ -20,15 +27,48 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
+const (
+	// longestPause is Linux's longest pause between two retransmissions; other systems have shorter ones.
+	longestPause = 2 * time.Minute
+	// retransmitted is how long a kernel retransmits at most; Linux gives up after 15 to 18 minutes.
+	retransmitted = 20 * time.Minute
+	// firstPause is the longest pause before the first retransmission, also of a packet that opens a connection. By this a
+	// retransmission may be later than double the age.
+	firstPause = time.Second
+)
+
+// Request is a request of unknown outcome.
+type Request struct {
+	// Sent is when it was sent.
+	Sent time.Time
+	// NotBefore is the earliest time of a repeat: the end of the attempt plus the time that the service may need.
+	NotBefore time.Time
+}
+
+// Later returns the request with the later NotBefore.
+func (r Request) Later(other Request) Request {
+	if other.NotBefore.After(r.NotBefore) {
+		return other
+	}
+	return r
+}
+
+// IsZero reports whether there is no request.
+func (r Request) IsZero() bool { return r.NotBefore.IsZero() }
+
 // Tracker remembers when the service responded. It is safe for concurrent use. Create one with New.
 type Tracker struct {
 	wait    time.Duration
-	reading chan struct{} // full while a caller of Await reads
+	gap     time.Duration
+	reading chan struct{} // full while a caller of Await reads or waits to read
 
-	mu       sync.Mutex
-	seen     [2 * perWait]response // a ring: one response for each wait/perWait, for as long as a repeat may need the response
-	newest   int
-	admitted time.Time // the latest notBefore for which Await has succeeded
+	mu      sync.Mutex
+	seen    [2 * perWait]response // a ring: one response for each wait/perWait
+	newest  int
+	periods [64]period // a ring
+	latest  int
+	rest    time.Duration // the pause after the next read that fails
+	resume  time.Time     // of reads, after a failed read
 }
 
 // perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
@@ -37,9 +77,14 @@ const perWait = 16
 // response represents the responses that arrived from the time first to the time at. sent is when the last of their requests was sent.
 type response struct{ first, at, sent time.Time }
 
-// New returns a Tracker. wait is how long the service may need for a request that it has received.
-func New(wait time.Duration) *Tracker {
-	return &Tracker{wait: wait, reading: make(chan struct{}, 1)}
+// period is a time in which responses arrived without a pause of more than the tracker's gap: from the time began, for a request sent
+// at the time first, to the time at, for a request sent at the time sent. All but the first response took no longer than gap.
+type period struct{ first, began, sent, at time.Time }
+
+// New returns a Tracker. attempt is how long a request takes at most, and wait how long the service may need for a request that it has
+// received.
+func New(attempt, wait time.Duration) *Tracker {
+	return &Tracker{wait: wait, gap: attempt / 15, reading: make(chan struct{}, 1)}
 }
 
 // Responded notes that a response has just arrived. sent is when its request was sent.
@@ -56,22 +101,35 @@ func (t *Tracker) Responded(sent time.Time) {
 	if sent.After(r.sent) {
 		r.at, r.sent = now, sent
 	}
+	p := &t.periods[t.latest]
+	if !sent.After(p.sent) {
+		return
+	}
+	if now.Sub(p.at) > t.gap || now.Sub(sent) > t.gap {
+		t.latest = (t.latest + 1) % len(t.periods)
+		p = &t.periods[t.latest]
+		*p = period{first: sent, began: now}
+	}
+	p.sent, p.at = sent, now
 }
 
-// Admitted returns the latest notBefore of a request that may be repeated at the time now, which has a monotonic reading; zero if none.
-func (t *Tracker) Admitted(now time.Time) time.Time {
+// works returns a time by which the service had responded to a request that was sent at the time since or later.
+func (t *Tracker) works(since time.Time) (at time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	latest := t.admitted
-	for _, r := range t.seen {
-		if until := r.sent.Add(t.wait); !r.sent.IsZero() && !now.Before(r.at.Add(t.wait)) && until.After(latest) {
-			latest = until
+	for _, p := range t.periods {
+		if p.sent.IsZero() || p.sent.Before(since) {
+			continue
+		}
+		by := p.began
+		if p.first.Before(since) {
+			by = earlier(p.at, later(p.began, since.Add(t.gap)).Add(t.gap))
+		}
+		if !ok || by.Before(at) {
+			at, ok = by, true
 		}
 	}
-	if latest.IsZero() {
-		return latest
-	}
-	return now.Add(latest.Sub(now)) // on the present wall clock, which may have been set meanwhile
+	return at, ok
 }
 
 // responded returns when the service first responded to a request that was sent at the time since or later.
@@ -86,96 +144,172 @@ func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// recent returns how long the last response still counts as recent. An earlier read would serve fewer callers, and other calls
-// may make the read unnecessary.
-func (t *Tracker) recent() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.wait/perWait - time.Since(t.seen[t.newest].at)
-}
-
 // Read makes one request that is safe to repeat. If a response counts, Read calls Responded. If final is true, another read is
 // pointless.
 type Read func(ctx context.Context) (final bool, err error)
 
-// Await waits until a request may be repeated. The request must have ended by notBefore minus the tracker's wait. Await waits until
-// notBefore, and until the tracker's wait has passed since a response to a request that was sent after that end. If there is no such
-// response, Await calls read, with growing pauses, for at most limit; limit starts now, or at the request's end if that is later.
+// Await waits until r may be repeated: see the package's comment. If there is no response, Await calls read, with growing pauses, for at
+// most limit; limit starts now, or when the response may be to a request sent now, if that is later. Callers read in turn, so that
+// one whose reads all fail does not stop the others.
 //
 // Errors: the error of ctx (early if a wait would outlast the deadline of ctx), a *[SilentError] after limit, that of a final read.
-func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
-	now := time.Now()
-	// now has a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
-	notBefore = now.Add(notBefore.Sub(now))
-	if !notBefore.After(t.Admitted(now)) {
-		return nil
+func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, read Read) error {
+	r, over, third := t.parts(r)
+	if endsBefore(ctx, r.NotBefore) {
+		return context.DeadlineExceeded
 	}
-	over := notBefore.Add(-t.wait)
-	at, ok := t.responded(over)
-	if !ok {
-		var err error
-		if at, err = t.read(ctx, over, limit, read); err != nil {
-			return err
+	first, err := t.await(ctx, r.Sent.Add(third), t.works, limit, read)
+	for err == nil {
+		since := later(over, t.gone(r, first, third))
+		asked := later(since, time.Now())
+		var second time.Time
+		if second, err = t.await(ctx, since, t.responded, limit, read); err == nil && second.Sub(asked) <= third {
+			return pause.For(ctx, time.Until(later(second.Add(t.wait), r.NotBefore)))
 		}
+		first = second // the network was down meanwhile
 	}
-	repeat := at.Add(t.wait)
-	if repeat.Before(notBefore) {
-		repeat = notBefore
-	}
-	if err := pause.For(ctx, time.Until(repeat)); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if notBefore.After(t.admitted) {
-		t.admitted = notBefore
-	}
-	return nil
+	return err
 }
 
-// read returns the time of a response to a request that was sent after the end of the first request (over).
-func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration, read Read) (at time.Time, err error) {
-	idle := max(time.Until(over), 0)
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= idle+t.wait {
+// Admitted reports whether it is known that r could be repeated at the time at, or earlier.
+func (t *Tracker) Admitted(r Request, at time.Time) bool {
+	r, over, third := t.parts(r)
+	first, ok := t.works(r.Sent.Add(third))
+	if !ok {
+		return false
+	}
+	second, ok := t.works(later(over, t.gone(r, first, third)))
+	return ok && !later(second.Add(t.wait), r.NotBefore).After(at)
+}
+
+// parts returns r with monotonic readings, the end of its attempt, and a third of the attempt. If the clock was set back, earlier
+// responses must not seem to be later ones.
+func (t *Tracker) parts(r Request) (same Request, over time.Time, third time.Duration) {
+	now := time.Now()
+	r.Sent, r.NotBefore = now.Add(r.Sent.Sub(now)), now.Add(r.NotBefore.Sub(now))
+	over = r.NotBefore.Add(-t.wait)
+	return r, over, over.Sub(r.Sent) / 3
+}
+
+// Sign waits until there is the first of the two responses that Await needs. Call it when a third of an attempt has passed, with a
+// context that ends with the attempt: a repeat then waits no longer than for the second one. Like Await, it reads only if other calls
+// get no response.
+func (t *Tracker) Sign(ctx context.Context, attempt time.Duration, read Read) {
+	_, _ = t.await(ctx, time.Now(), t.works, attempt, read)
+}
+
+// gone returns when r has arrived or will never arrive, if the network has worked since the time works.
+func (t *Tracker) gone(r Request, works time.Time, third time.Duration) time.Time {
+	age := works.Sub(r.Sent)
+	if age >= retransmitted {
+		return r.Sent
+	}
+	return works.Add(min(age+min(firstPause, third/2), longestPause, retransmitted-age))
+}
+
+// await returns when the service responded, by the function known, to a request sent at the time since or later. It reads if necessary.
+func (t *Tracker) await(ctx context.Context, since time.Time, known func(since time.Time) (time.Time, bool), limit time.Duration, read Read) (at time.Time, err error) {
+	if at, ok := known(since); ok {
+		return at, nil
+	}
+	if endsBefore(ctx, later(since, time.Now()).Add(t.wait)) {
 		return at, context.DeadlineExceeded // a response would come too late
 	}
-	if err := pause.For(ctx, idle); err != nil {
+	if err := pause.For(ctx, time.Until(since)); err != nil {
 		return at, err
 	}
-	began := time.Now()
+	ends := time.Now().Add(limit)
+	for {
+		if at, ok := known(since); ok {
+			return at, nil
+		}
+		if !time.Now().Before(ends) {
+			return at, &SilentError{Err: err}
+		}
+		final, failure := t.readOnce(ctx, since, known, ends, limit, read)
+		switch {
+		case final:
+			return at, failure
+		case failure != nil:
+			err = failure
+		}
+	}
+}
+
+// readOnce waits for this caller's turn, and for the pause after a failed read or another response, and reads once. It returns earlier
+// if the response is known.
+func (t *Tracker) readOnce(ctx context.Context, since time.Time, known func(since time.Time) (time.Time, bool), ends time.Time, limit time.Duration, read Read) (final bool, err error) {
+	over := time.NewTimer(time.Until(ends))
+	defer over.Stop()
 	select {
 	case t.reading <- struct{}{}:
 		defer func() { <-t.reading }()
+	case <-over.C:
+		return false, nil
 	case <-ctx.Done():
-		return at, ctx.Err()
+		return true, ctx.Err()
 	}
-	longest := max(t.wait/2, min(limit/perWait, 5*time.Second)) // prevents a hot loop if t.wait is short
-	for rest := longest / (perWait / 2); ; {
-		if at, ok := t.responded(over); ok {
-			return at, nil
+	for {
+		if _, ok := known(since); ok {
+			return false, nil
 		}
-		if time.Since(began) >= limit {
-			return at, &SilentError{Err: err}
+		rest := t.pace()
+		if rest <= 0 {
+			break
 		}
-		if err != nil { // no pause before the first read
-			if err := pause.For(ctx, rest); err != nil {
-				return at, err
-			}
-			rest = min(2*rest, longest)
-		} else if recent := t.recent(); recent > 0 {
-			if err := pause.For(ctx, recent); err != nil {
-				return at, err
-			}
-			continue
-		}
-		final, failure := read(ctx)
-		if final {
-			return at, failure
-		}
-		if err = failure; err == nil {
-			err = errNoProof
+		if err := pause.For(ctx, rest); err != nil {
+			return true, err
 		}
 	}
+	final, err = read(ctx)
+	if _, ok := known(since); ok || final {
+		t.paced(0)
+		return final, err
+	}
+	t.paced(max(t.wait/2, min(limit/perWait, 5*time.Second))) // prevents a hot loop if t.wait is short
+	if err == nil {
+		err = errNoProof
+	}
+	return false, err
+}
+
+// pace returns how long the next read has to wait: for the pause after a failed read, or as long as the last response counts as
+// recent, since other calls may make the read unnecessary.
+func (t *Tracker) pace() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(time.Until(t.resume), t.wait/perWait-time.Since(t.seen[t.newest].at))
+}
+
+// paced doubles the pause after a read that failed, up to longest. Zero ends the pauses.
+func (t *Tracker) paced(longest time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if longest == 0 {
+		t.rest, t.resume = 0, time.Time{}
+		return
+	}
+	t.rest = min(max(2*t.rest, longest/(perWait/2)), longest)
+	t.resume = time.Now().Add(t.rest)
+}
+
+func endsBefore(ctx context.Context, t time.Time) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !deadline.After(t)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 var errNoProof = errors.New("the response is not in the service's own form")

@@ -3,6 +3,7 @@ package liveness
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ const (
 	wait    = 10 * time.Second
 	attempt = 30 * time.Second
 	limit   = 80 * time.Second
+	trip    = 20 * time.Millisecond // of a read
 )
 
 var errDown = errors.New("down")
@@ -29,6 +31,13 @@ type service struct {
 	reads   []time.Time
 }
 
+// failFor makes the service fail from now on for the duration d.
+func (s *service) failFor(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.downFor = time.Now().Add(d)
+}
+
 func (s *service) read(context.Context) (bool, error) {
 	sent := time.Now()
 	s.mu.Lock()
@@ -38,60 +47,160 @@ func (s *service) read(context.Context) (bool, error) {
 	if down {
 		return false, errDown
 	}
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(trip)
 	s.Responded(sent)
 	return false, nil
 }
 
+// sent returns a request that was sent at the time at.
+func sent(at time.Time) Request { return Request{Sent: at, NotBefore: at.Add(attempt + wait)} }
+
 func clocked(t *testing.T, test func(t *testing.T, s *service)) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(t, &service{Tracker: New(wait)}) })
+	synctest.Test(t, func(t *testing.T) { test(t, &service{Tracker: New(attempt, wait)}) })
 }
 
-// The repeat waits for a response to a request that was sent after the first one had ended, and then for the service's time.
-func TestOneRead(t *testing.T) {
+// Without other calls, two reads admit a repeat as soon as the service has had its time after the attempt.
+func TestTwoReads(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
-		notBefore := sent.Add(attempt + wait)
-		require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read))
-		require.Equal(t, attempt+wait+20*time.Millisecond, time.Since(sent))
-		require.Equal(t, []time.Time{sent.Add(attempt)}, s.reads)
+		began := time.Now()
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.Equal(t, attempt+wait+trip, time.Since(began))
+		require.Equal(t, []time.Time{began.Add(attempt / 3), began.Add(attempt)}, s.reads)
+		require.True(t, s.Admitted(sent(began), time.Now()))
+		require.False(t, s.Admitted(sent(began), time.Now().Add(-1)))
+		require.False(t, s.Admitted(sent(began.Add(1)), time.Now()))
 
-		require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read), "known")
-		require.Equal(t, attempt+wait+20*time.Millisecond, time.Since(sent))
-		require.False(t, s.Admitted(time.Now()).Before(notBefore))
-		require.True(t, s.Admitted(time.Now()).Before(time.Now()))
+		time.Sleep(time.Hour)
+		again := time.Now()
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read), "known")
+		require.Zero(t, time.Since(again))
+		require.Len(t, s.reads, 2)
+	})
+}
+
+// The first read takes place during the attempt if the attempt is watched.
+func TestSign(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		began := time.Now()
+		time.Sleep(attempt / 3)
+		s.Sign(t.Context(), attempt, s.read)
+		require.Len(t, s.reads, 1)
+		time.Sleep(attempt)
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.Equal(t, attempt*4/3+wait+2*trip, time.Since(began))
+		require.Len(t, s.reads, 2)
+	})
+}
+
+// A kernel sends a request again after 0.2 s, 0.4 s and so on, up to 2 minutes, and first after as long as a second. Whenever the
+// network fails, and for however long: no repeat is admitted before the request has arrived and the service has had its time.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{Tracker: New(attempt, wait)}
+			busy := rand.N(2) == 0
+			others, stop := context.WithCancel(t.Context())
+			var calls sync.WaitGroup
+			if busy {
+				calls.Go(func() {
+					for ; others.Err() == nil; time.Sleep(rand.N(time.Second)) {
+						_, _ = s.read(others)
+					}
+				})
+				time.Sleep(time.Minute)
+			}
+			began := time.Now()
+			down := rand.N(20*time.Second) * time.Duration(rand.N(20)) // more short than long ones
+			up := began.Add(down)
+			s.failFor(down)
+			arrives, pause := began.Add(rand.N(time.Second)), 200*time.Millisecond+rand.N(800*time.Millisecond)
+			for arrives.Before(up) {
+				arrives, pause = arrives.Add(pause), min(2*pause, longestPause)
+			}
+			err := s.Await(t.Context(), sent(began), time.Hour, s.read)
+			took := time.Since(began)
+			stop()
+			calls.Wait()
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, took, arrives.Sub(began)+wait, "down for %v", down)
+			if down < attempt/3 {
+				require.LessOrEqual(t, took, attempt+wait+wait/8)
+			}
+			require.LessOrEqual(t, took, max(2*down, attempt)+4*wait)
+		})
+	}
+}
+
+// After 46 s of silence a repeat waits for 102 s, after long silence 2 minutes longer than today, and after 20 minutes no longer.
+func TestSilenceLengthensTheWait(t *testing.T) {
+	for _, c := range []struct{ silence, want time.Duration }{
+		{0, attempt + wait}, {14 * time.Second, attempt + wait}, {46 * time.Second, 2*46*time.Second + firstPause + wait},
+		{5 * time.Minute, 7*time.Minute + wait}, {19 * time.Minute, 20*time.Minute + wait}, {25 * time.Minute, 25*time.Minute + wait},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{Tracker: New(attempt, wait)}
+			began := time.Now()
+			time.Sleep(c.silence)
+			require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+			require.InDelta(t, c.want, time.Since(began), float64(4*trip), "%v", c.silence)
+		})
+	}
+}
+
+// If the service does not respond to the second read either, its first response afterwards counts as the first.
+func TestSilenceAfterTheFirstResponse(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		began := time.Now()
+		time.AfterFunc(attempt/2, func() { s.failFor(attempt) })
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.GreaterOrEqual(t, time.Since(began), attempt*3+wait)
 	})
 }
 
 // A response to a request that was sent before the end of the first one proves nothing, however late it arrives.
 func TestEarlierRequestsDoNotCount(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
-		time.Sleep(attempt + time.Second)
-		s.Responded(sent.Add(attempt - 1))
-		require.True(t, s.Admitted(time.Now().Add(wait)).Before(sent.Add(attempt+wait)))
-		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
+		began := time.Now()
+		time.Sleep(attempt / 3)
+		s.Responded(time.Now())
+		time.Sleep(attempt*2/3 + time.Second)
+		s.Responded(began.Add(attempt - 1))
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
 		require.Len(t, s.reads, 1)
-		require.Equal(t, time.Second+wait/perWait+wait+20*time.Millisecond, time.Since(sent)-attempt)
+		require.Equal(t, time.Second+wait/perWait+wait+trip, time.Since(began)-attempt)
 	})
 }
 
-// Other calls make the read unnecessary, and a busy client repeats soon after notBefore, also if it asks late.
+// Responses to requests that were sent right after the first one do not show that the network still works.
+func TestSignsAtOnceDoNotCount(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		began := time.Now()
+		time.Sleep(time.Second)
+		s.Responded(time.Now().Add(-trip))
+		s.failFor(45 * time.Second)
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.GreaterOrEqual(t, time.Since(began), 102*time.Second)
+	})
+}
+
+// Other calls make reads unnecessary, and a busy client repeats soon after notBefore, also if it asks late.
 func TestOtherCallsCount(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
+		began := time.Now()
 		for range 4000 {
 			time.Sleep(10 * time.Millisecond)
 			s.Responded(time.Now().Add(-5 * time.Millisecond))
 		}
-		require.False(t, s.Admitted(time.Now()).Before(time.Now().Add(-time.Second)))
-		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
+		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
 		require.Empty(t, s.reads)
-		require.LessOrEqual(t, time.Since(sent), attempt+wait+wait/8)
-		began := time.Now()
-		require.NoError(t, s.Await(t.Context(), sent.Add(-time.Hour), limit, s.read), "long over")
-		require.Zero(t, time.Since(began))
+		require.LessOrEqual(t, time.Since(began), attempt+wait+wait/8)
+		require.False(t, s.Admitted(sent(began), time.Now()), "no earlier than the second response")
+		require.True(t, s.Admitted(sent(began), time.Now().Add(2*s.gap)))
+		again := time.Now()
+		require.NoError(t, s.Await(t.Context(), sent(began.Add(-time.Hour)), limit, s.read), "long over")
+		require.Zero(t, time.Since(again))
 	})
 }
 
@@ -103,49 +212,62 @@ func TestClockIsSetBack(t *testing.T) {
 		*(*uint64)(unsafe.Pointer(&t)) += uint64(time.Hour/time.Second) << 30 //nolint:gosec // seconds of the wall clock
 		return t
 	}
-	now, s := time.Now(), New(wait)
+	now, s := time.Now(), New(attempt, wait)
 	require.True(t, back(now).Equal(now), "the monotonic reading is the same")
 	require.Greater(t, back(now).Round(0).Sub(now.Round(0)), time.Minute)
 	responded := back(now.Add(-3 * wait))
 	s.seen[0] = response{first: responded, at: responded, sent: responded}
-	s.admitted = back(now.Add(-2 * wait))
-	require.Equal(t, now.Add(-2*wait).Round(0), s.Admitted(now).Round(0))
+	s.periods[0] = period{first: responded, began: responded, sent: responded, at: responded}
 
 	errRead := errors.New("read")
-	notBefore := now.Add(-wait / 4) // the request ended after the response
-	for _, notBefore := range []time.Time{notBefore, notBefore.Round(0)} {
-		err := s.Await(t.Context(), notBefore, limit, func(context.Context) (bool, error) { return true, errRead })
+	last := now.Add(-wait / 4) // the request ended after the response
+	for _, last := range []time.Time{last, last.Round(0)} {
+		r := Request{Sent: last.Add(-attempt), NotBefore: last.Add(wait)}
+		err := s.Await(t.Context(), r, limit, func(context.Context) (bool, error) { return true, errRead })
 		require.Equal(t, errRead, err, "the response proves nothing")
 	}
-	earlier := now.Add(-2*wait - time.Second).Round(0)
-	require.NoError(t, s.Await(t.Context(), earlier, limit, nil), "admitted before")
-	s.admitted = time.Time{}
-	require.NoError(t, s.Await(t.Context(), earlier, limit, nil), "the response proves that")
+	earlier := now.Add(-3*wait - attempt - time.Second - retransmitted)
+	for _, earlier := range []time.Time{earlier, earlier.Round(0)} {
+		require.NoError(t, s.Await(t.Context(), sent(earlier), limit, nil), "the response proves that")
+	}
 }
 
 // While the service does not respond, reads become rarer, and the wait ends.
 func TestSilence(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
-		s.downFor = sent.Add(time.Hour)
+		began := time.Now()
+		s.failFor(time.Hour)
 		var calls sync.WaitGroup
 		for range 5 {
 			calls.Go(func() {
-				err := s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read)
+				err := s.Await(t.Context(), sent(began), limit, s.read)
 				if _, ok := errors.AsType[*SilentError](err); !ok {
 					t.Error(err)
 				}
 			})
 		}
 		calls.Wait()
-		require.Less(t, time.Since(sent), attempt+limit+wait)
+		require.Less(t, time.Since(began), attempt+limit+wait)
 		require.Less(t, len(s.reads), 25)
 		require.Equal(t, wait/2, s.reads[len(s.reads)-1].Sub(s.reads[len(s.reads)-2]))
+	})
+}
 
-		s.downFor = time.Now().Add(20 * time.Second)
-		back := s.downFor
-		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
-		require.WithinRange(t, time.Now(), back.Add(wait), back.Add(wait+wait/2+20*time.Millisecond))
+// A caller whose reads all fail does not stop the others: they read in turn, and a response to one counts for all.
+func TestCallersReadInTurn(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		began := time.Now()
+		broken := func(context.Context) (bool, error) { return false, errDown }
+		var calls sync.WaitGroup
+		for _, read := range []Read{broken, broken, s.read} {
+			calls.Go(func() {
+				if err := s.Await(t.Context(), sent(began), limit, read); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Less(t, time.Since(began), attempt+wait+wait/2)
 	})
 }
 
@@ -154,8 +276,9 @@ func TestSilenceWithAShortWait(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{1, time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &service{Tracker: New(wait), downFor: time.Now().Add(time.Hour)}
-			err := s.Await(t.Context(), time.Now(), limit, s.read)
+			s := &service{Tracker: New(attempt, wait), downFor: time.Now().Add(time.Hour)}
+			now := time.Now()
+			err := s.Await(t.Context(), Request{Sent: now, NotBefore: now.Add(wait)}, limit, s.read)
 			require.ErrorIs(t, err, errDown)
 			require.Less(t, len(s.reads), 25)
 		})
@@ -165,23 +288,46 @@ func TestSilenceWithAShortWait(t *testing.T) {
 func TestContextEndsTheWait(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
-		notBefore := began.Add(attempt + wait)
+		last := sent(began)
 		short, cancel := context.WithTimeout(t.Context(), attempt+wait)
 		defer cancel()
-		require.ErrorIs(t, s.Await(short, notBefore, limit, s.read), context.DeadlineExceeded)
+		require.ErrorIs(t, s.Await(short, last, limit, s.read), context.DeadlineExceeded)
 		require.Zero(t, time.Since(began), "in vain")
 		for _, pause := range []time.Duration{time.Second, attempt + time.Second} {
-			s.downFor = began.Add(time.Hour)
+			s.failFor(time.Hour)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(pause, cancel)
 			begin := time.Now()
-			require.ErrorIs(t, s.Await(ctx, notBefore, limit, s.read), context.Canceled)
+			require.ErrorIs(t, s.Await(ctx, last, limit, s.read), context.Canceled)
 			require.Equal(t, pause, time.Since(begin))
 		}
 		over := errors.New("over")
-		require.ErrorIs(t, s.Await(t.Context(), notBefore, limit, func(context.Context) (bool, error) { return true, over }), over)
+		require.ErrorIs(t, s.Await(t.Context(), last, limit, func(context.Context) (bool, error) { return true, over }), over)
 		s.Responded(time.Now().Add(-time.Hour))
-		err := s.Await(t.Context(), notBefore, time.Second, func(context.Context) (bool, error) { return false, nil })
+		err := s.Await(t.Context(), last, time.Second, func(context.Context) (bool, error) { return false, nil })
 		require.ErrorContains(t, err, "own form")
+	})
+}
+
+// A deadline that is too early for the wait after a long silence costs one read, which counts for the next call.
+func TestShortDeadlinesMakeProgress(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		last := sent(time.Now())
+		time.Sleep(5 * time.Minute)
+		again := time.Now()
+		for time.Since(again) < longestPause+2*wait {
+			ctx, cancel := context.WithTimeout(t.Context(), attempt)
+			begun := time.Now()
+			err := s.Await(ctx, last, limit, s.read)
+			cancel()
+			if err == nil {
+				require.Len(t, s.reads, 2)
+				return
+			}
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.LessOrEqual(t, time.Since(begun), trip)
+			time.Sleep(time.Second)
+		}
+		t.Fatal("never")
 	})
 }

@@ -6,15 +6,23 @@ func mutants() []mutant {
 	return []mutant{
 		{
 			name: "the client does not wait", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "if !c.next.notBefore.IsZero() {", new: "if false {",
+			old: "if !c.next.unknown.IsZero() {", new: "if false {",
 		},
 		{
-			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOneRead",
-			old: "	if !ok {\n", new: "	if !ok && false {\n",
+			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestTwoReads",
+			old: "	if at, ok := known(since); ok {\n", new: "	if at, ok := known(since); ok || true {\n",
+		},
+		{
+			name: "a repeat does not wait for a retransmission", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOutages",
+			old: "later(over, t.gone(r, first, third))", new: "over",
+		},
+		{
+			name: "a response right after the request is a sign of life", file: "internal/liveness/liveness.go", pkg: "./internal/liveness",
+			test: "TestSignsAtOnceDoNotCount", old: "t.await(ctx, r.Sent.Add(third), t.works", new: "t.await(ctx, r.Sent, t.works",
 		},
 		{
 			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
-			old: "refusal.rule != nil && refusal.admitted.Before(notBefore)", new: "false",
+			old: "refusal.rule != nil && refusal.admitted.Before(earlier.NotBefore)", new: "false",
 		},
 		{
 			name: "the wait excludes the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
@@ -34,19 +42,19 @@ func mutants() []mutant {
 		},
 		{
 			name: "a refusal counts by the rule of the client that got it", file: "retry.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
-			old: "notBefore := r.anyNotBefore(lastSent)", new: "notBefore := r.notBefore(lastSent)",
+			old: "earlier := r.afterAny(lastSent)", new: "earlier := r.after(lastSent)",
 		},
 		{
 			name: "the wait is the caller's own, whoever sent the payment", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
-			old: "return s.client.repeats.anyNotBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
+			old: "return s.client.repeats.afterAny(lastSent)", new: "return s.client.repeats.after(lastSent)",
 		},
 		{
 			name: "what another process sent is not known", file: "internal/idlock/idlock.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
-			old: "if !other && p.NotBefore.After(t.NotBefore) {", new: "if false {",
+			old: "if !other && p.Unknown.NotBefore.After(t.Unknown.NotBefore) {", new: "if false {",
 		},
 		{
 			name: "what another process sent counts only if this call is sent", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestNothingSentAfterARestart",
-			old: "	r.notBefore = c.repeats.anyNotBefore(r.lastSent)\n", new: "",
+			old: "	r.unknown = c.repeats.afterAny(r.lastSent)\n", new: "",
 		},
 		{
 			name: "what was sent too long ago is sent again", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentOfAnotherClock",
@@ -54,7 +62,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
-			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
+			old: "c.repeats.afterAny(r.lastSent)", new: "c.repeats.after(r.lastSent)",
 		},
 		{
 			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal/journalfile", test: "TestPaymentOfAnotherStore",

@@ -115,19 +115,24 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 		require.Equal(t, before.Add(40*time.Second), client.Accounts.NotBefore(before))
 		short := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
 		require.Equal(t, before.Add(40*time.Second), short.Accounts.NotBefore(before), "another may have sent it")
-		require.NoError(t, short.Accounts.AwaitRepeat(t.Context(), "acc-1", before.Add(-time.Hour)))
-		early := harness.CallError(t, harness.OpTransfer().Call(t.Context(), short))
-		require.False(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-11*time.Second)))
-		require.True(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-40*time.Second)))
+		refusedOnce := func(client *prepaid.Client) error { // after a request of another process, sent now
+			params := harness.ValidTransfer()
+			params.LastSent = time.Now()
+			_, err := client.Accounts.Transfer(t.Context(), "acc-1", params)
+			return err
+		}
+		early := refusedOnce(short)
+		require.False(t, prepaid.ProvesNotApplied(early, harness.CallError(t, early).LastSent.Add(-11*time.Second)))
+		require.True(t, prepaid.ProvesNotApplied(early, harness.CallError(t, early).LastSent.Add(-40*time.Second)))
 
 		long := derive(t, short, prepaid.Overrides{AttemptTimeout: 2 * time.Minute})
 		for _, one := range []*prepaid.Client{client, short, long} {
 			require.Equal(t, before.Add(130*time.Second), one.Accounts.NotBefore(before))
 			require.True(t, one.Accounts.NotBefore(time.Time{}).IsZero())
 		}
-		refusal := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
-		require.False(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second+1)))
-		require.True(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second)))
+		refusal := refusedOnce(client)
+		require.False(t, prepaid.ProvesNotApplied(refusal, harness.CallError(t, refusal).LastSent.Add(-130*time.Second+1)))
+		require.True(t, prepaid.ProvesNotApplied(refusal, harness.CallError(t, refusal).LastSent.Add(-130*time.Second)))
 
 		var running sync.WaitGroup
 		running.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), long)) })
