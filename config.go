@@ -62,6 +62,12 @@ type Config struct {
 	// list the type of the proxy's own pages: such a page could then report that a payment failed. Responses of these types prove neither that
 	// the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]).
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
+	// NeverRepeatLoads is for a service that may not cache a load ([TransferTypeLoad]) under its request ID, so that each repeat would pay
+	// again. The reference can be read both ways: ask the operator. By default a load is repeated like any transfer. With NeverRepeatLoads,
+	// another attempt follows only if nothing was sent, or after a 429 or 401. If the outcome of the load is unknown (LastSent is set, or this
+	// client remembers it), another call with its ID sends nothing: it returns [ErrRequestIDExpired], and FindMovement may find the load. So
+	// does a call for a load that this client has made, with [OutcomeApplied].
+	NeverRepeatLoads bool `json:"never_repeat_loads,omitzero" yaml:"never_repeat_loads,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1. Default: 1.
 	// For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of a new process use up a
 	// small share at once, payments wait up to 10 s. Give payments a longer deadline.
@@ -280,6 +286,7 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.token_hold", &config.Retry.TokenHold, time.ParseDuration)
 	readEnv(&unread, "refusal_codes", &config.RefusalCodes, asList[ErrorCode])
 	readEnv(&unread, "media_types", &config.MediaTypes, asList[string])
+	readEnv(&unread, "never_repeat_loads", &config.NeverRepeatLoads, strconv.ParseBool)
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)

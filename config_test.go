@@ -31,7 +31,7 @@ func fullConfig() prepaid.Config {
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 			TokenHold: 16 * time.Millisecond,
 		},
-		RateShare: 0.25, RefusalCodes: []prepaid.ErrorCode{"insufficient_funds", "closed_2"}, MediaTypes: []string{"", "text/plain"}, SkipValueChecks: true, ShowDescriptions: true,
+		NeverRepeatLoads: true, RateShare: 0.25, RefusalCodes: []prepaid.ErrorCode{"insufficient_funds", "closed_2"}, MediaTypes: []string{"", "text/plain"}, SkipValueChecks: true, ShowDescriptions: true,
 	}
 }
 
@@ -73,7 +73,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s", "token_hold": "16ms"
 	},
-	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "media_types": ["", "text/plain"], "skip_value_checks": true, "show_descriptions": true
+	"never_repeat_loads": true, "rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "media_types": ["", "text/plain"], "skip_value_checks": true, "show_descriptions": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -213,7 +213,8 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 		"PREPAID_RETRY_TOKEN_HOLD",
 	}
 	whole := []string{"PREPAID_MAX_RESPONSE_BYTES", "PREPAID_RETRY_MAX_ATTEMPTS"}
-	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_INSECURE_HTTP", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS"}) {
+	switches := []string{"PREPAID_INSECURE_HTTP", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS", "PREPAID_NEVER_REPEAT_LOADS"}
+	for _, name := range slices.Concat(durations, whole, switches, []string{"PREPAID_RATE_SHARE"}) {
 		t.Setenv(name, "qzxwv")
 	}
 	config, err := prepaid.ConfigFromEnv()
@@ -221,7 +222,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	refused, ok := errors.AsType[*prepaid.ValidationError](err)
 	require.True(t, ok)
 	faults := refused.Faults
-	require.Len(t, faults, 14)
+	require.Len(t, faults, 15)
 	require.NotContains(t, err.Error(), "qzxwv")
 	for _, fault := range faults {
 		switch {
@@ -229,7 +230,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 			require.Equal(t, `must be a duration such as "30s"`, fault.Rule)
 		case slices.Contains(whole, fault.Field):
 			require.Equal(t, "must be a whole number", fault.Rule)
-		case strings.HasPrefix(fault.Field, "PREPAID_S"), fault.Field == "PREPAID_INSECURE_HTTP":
+		case slices.Contains(switches, fault.Field):
 			require.Equal(t, "must be true or false", fault.Rule)
 		default:
 			require.Equal(t, prepaid.Fault{Field: "PREPAID_RATE_SHARE", Rule: "must be a number"}, fault)

@@ -236,7 +236,8 @@ var (
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
 	// ErrRequestIDExpired: the day in the request ID ([RequestID.Date]) or LastSent of the params is out of range: the service may forget the
-	// ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
+	// ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money). Also if [Config].NeverRepeatLoads forbids the
+	// call.
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that payment is
 	// one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have LastSent) and

@@ -3,6 +3,7 @@ package prepaid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ type TransferType int
 const (
 	// TransferTypeCardToCard moves money card to card. The reference gives it no number: any except 2950 will do.
 	TransferTypeCardToCard TransferType = 0
-	// TransferTypeLoad puts money from a float account on a card. It is booked as a load, not as a card-to-card movement.
+	// TransferTypeLoad puts money from a float account on a card. It is booked as a load, not as a card-to-card movement. If a repeat may pay
+	// again, set [Config].NeverRepeatLoads.
 	TransferTypeLoad TransferType = 2950
 )
 
@@ -84,8 +86,12 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	params.check(&v)
 	body := wire.Writer{Body: make([]byte, 0, 256)}
 	params.writeWire(&body)
+	op := opAccountsTransfer
+	if params.Type == TransferTypeLoad && s.client.config.NeverRepeatLoads {
+		op.class = classNever
+	}
 	return move(ctx, s.client, request{
-		op: opAccountsTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+		op: op, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
 		lastSent: params.LastSent, encoded: body.Body, unencodable: body.Err,
 	})
 }
@@ -215,6 +221,15 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 			lock.Leave(outcome == OutcomeApplied)
 		}
 	}()
+	if r.op.class == classNever && (r.moved || !r.unknown.IsZero()) {
+		if r.moved {
+			outcome = OutcomeApplied
+		} else if r.lastSent.IsZero() {
+			r.lastSent = r.unknown.Sent
+		}
+		last, r.unknown = r.unknown, liveness.Request{} // still unknown, but no wait makes a repeat safe
+		return nil, c.withheld(ctx, r, outcome, errLoadRepeat)
+	}
 	err = c.do(ctx, &r, m.decode)
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -225,6 +240,9 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	}
 	return &m.result, nil
 }
+
+// errLoadRepeat is the refusal to repeat a load, with Config.NeverRepeatLoads.
+var errLoadRepeat = fmt.Errorf("%w: a load is never repeated, look in the history (FindMovement)", ErrRequestIDExpired)
 
 // withheld reports a call that was not sent, and returns its error.
 func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {

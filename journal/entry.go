@@ -71,7 +71,8 @@ type Entry struct {
 type Review string
 
 const (
-	// ReviewTooOld: the client refuses the request ID as too old ([prepaid.ErrRequestIDExpired]), and the outcome is unknown.
+	// ReviewTooOld: the client refuses the request ID as too old ([prepaid.ErrRequestIDExpired]), and the outcome is unknown. Also for a load
+	// that [prepaid.Config].NeverRepeatLoads forbids to repeat.
 	ReviewTooOld Review = "too_old"
 	// ReviewReused: the client knows another payment under the request ID ([prepaid.ErrRequestIDReused]).
 	ReviewReused Review = "reused"

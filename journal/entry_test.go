@@ -311,6 +311,7 @@ func TestExpired(t *testing.T) {
 		"unknown":              {end(t, old, at, errCut), 0, 1, journal.ErrWindow, at},
 		"not sent":             {end(t, old, at, failed(prepaid.OutcomeNotProcessed, errCut)), 0, 1, journal.ErrWindow, time.Time{}},
 		"an ID too far ahead ": {named(-9 * day), 0, 0, nil, time.Time{}},
+		"a load of tomorrow":   {named(-day), 0, 0, journal.ErrWindow, time.Time{}}, // with Config.NeverRepeatLoads
 	} {
 		failure := &prepaid.CallError{Attempts: tc.attempts, Err: prepaid.ErrRequestIDExpired}
 		if tc.attempts > 0 {

@@ -146,7 +146,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
 		} // else this run may have sent until now, whatever earlier runs returned
-		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
+		if day, _ := e.RequestID.Date(); expired && (day.Time(time.UTC).Before(now) || !e.RequestID.Expired(now)) {
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
 		} else if old.State.Open() || outcome != prepaid.OutcomeUnknown { // the error gets the times of all runs

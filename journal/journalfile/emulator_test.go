@@ -1,6 +1,7 @@
 package journalfile
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"testing"
@@ -54,6 +55,41 @@ func TestLostResponse(t *testing.T) {
 			require.Equal(t, []string{"98.00", "2.00"}, []string{srv.Balance(from), srv.Balance(to)})
 		})
 	}
+}
+
+// With Config.NeverRepeatLoads, a load of unknown outcome is not sent again: a person must decide. The service caches no loads.
+func TestLoadIsNeverRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: true})
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		config := srv.Config()
+		config.NeverRepeatLoads = true
+		params := payment(1)
+		params.DestinationAccountID, params.Type = to, prepaid.TransferTypeLoad
+		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+		j, m := openSealed(t, nil)
+		for run := range 4 {
+			client, err := prepaid.NewClient(config)
+			require.NoError(t, err)
+			if run < 3 {
+				_, err = j.Transfer(t.Context(), client.Accounts, from, params)
+			} else {
+				for _, failed := range j.Resume(t.Context(), client.Accounts, 1) {
+					err = failed
+				}
+			}
+			require.NoError(t, client.Close())
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+			require.Equal(t, run > 0, errors.Is(err, journal.ErrWindow))
+			j, m = openSealed(t, m.data)
+			e, _ := j.Get(params.RequestID)
+			require.Equal(t, run > 0, e.Review == journal.ReviewTooOld)
+			require.Equal(t, 1, e.Attempts)
+		}
+		require.Equal(t, "99.00", srv.Balance(from))
+		require.NoError(t, j.Resolve(params.RequestID, journal.Moved("1")))
+	})
 }
 
 const day = 24 * time.Hour
