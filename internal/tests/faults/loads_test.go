@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,7 +124,7 @@ func TestNeverRepeatLoadsKeepsTheRest(t *testing.T) {
 		params.RequestID, params.Type = "load", prepaid.TransferTypeLoad
 		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 		_, err = client.Accounts.Transfer(t.Context(), from, params)
-		require.False(t, errors.Is(err, prepaid.ErrRequestIDExpired))
+		require.NotErrorIs(t, err, prepaid.ErrRequestIDExpired)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.Equal(t, "99.97", srv.Balance(from))
 	})
