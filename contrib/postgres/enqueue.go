@@ -188,15 +188,11 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 	if len(list) == 0 {
 		return 0, nil
 	}
-	now := time.Now()
-	for i, e := range list {
-		list[i] = e.Shift(now, now.UTC()) // the process's clock may have been set meanwhile
-	}
 	text, err := json.Marshal(list)
 	if err != nil {
 		return 0, err
 	}
-	rows, _ := tx.Query(ctx, s.insert, string(text), now) // CollectRows returns the error
+	rows, _ := tx.Query(ctx, s.insert, string(text), time.Now()) // CollectRows returns the error
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err
