@@ -72,7 +72,7 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 					config.Retry.MaxAttempts = 1
 					first := harness.CallError(t, payAs(t.Context(), t, config, time.Time{}, direct))
 					require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
-					time.Sleep(14 * time.Second) // the restart
+					time.Sleep(13 * time.Second) // the restart
 
 					sent := first.LastSent
 					err := payAs(t.Context(), t, config, sent, direct)
@@ -214,8 +214,8 @@ func TestLastSentOfAnotherClock(t *testing.T) {
 		"none":               {func(time.Time) time.Time { return time.Time{} }, 0, false},
 		"none, in a zone":    {func(time.Time) time.Time { return time.Time{}.In(time.FixedZone("", 3600)) }, 0, false},
 		"now":                {func(now time.Time) time.Time { return now }, 40 * time.Second, false},
-		"14 s ago":           {func(now time.Time) time.Time { return now.Add(-14 * time.Second) }, 26 * time.Second, false},
-		"40 s ago":           {func(now time.Time) time.Time { return now.Add(-40 * time.Second) }, 51 * time.Second, false},
+		"13 s ago":           {func(now time.Time) time.Time { return now.Add(-13 * time.Second) }, 27 * time.Second, false},
+		"40 s ago":           {func(now time.Time) time.Time { return now.Add(-40 * time.Second) }, 52500 * time.Millisecond, false},
 		"an hour ago":        {func(now time.Time) time.Time { return now.Add(-time.Hour) }, 10 * time.Second, false},
 		"in a second":        {func(now time.Time) time.Time { return now.Add(time.Second) }, 40 * time.Second, false},
 		"in a year":          {func(now time.Time) time.Time { return now.AddDate(1, 0, 0) }, 40 * time.Second, false},

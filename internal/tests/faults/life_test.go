@@ -1,0 +1,197 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// Only the service's own responses end the wait for a repeat, and the reads that ask for one reach the service, not a cache.
+func TestSignsOfLife(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		response harness.Step
+		alive    bool
+	}{
+		"success":                   {harness.Respond(200, harness.VendorJSON, harness.SummaryJSON), true},
+		"success, in capitals":      {harness.Respond(200, "Application/Vnd.Vendor+JSON; charset=utf-8", harness.SummaryJSON), true},
+		"no such account":           {harness.ServiceError(404, "not_found"), true},
+		"a proxy's type":            {harness.Respond(404, "application/json", `{"error":"not_found"}`), false},
+		"a gateway's problem":       {harness.Respond(404, "application/vnd.error+json", `{"error":"not_found"}`), false},
+		"another interface":         {harness.Respond(200, "application/vnd.api+json", harness.SummaryJSON), false},
+		"from a cache":              {harness.Respond(200, harness.VendorJSON, harness.SummaryJSON, "Age: 0"), false},
+		"switching protocols":       {harness.Respond(101, harness.VendorJSON, ""), false},
+		"too many requests":         {harness.ServiceError(429, "rate_limited", "Retry-After: 99"), false},
+		"an error of the service":   {harness.ServiceError(500, "server_error"), false},
+		"an unfinished response":    {harness.Broken(harness.ErrCut), false},
+		"a redirect of the service": {harness.Respond(302, harness.VendorJSON, ""), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				script := harness.NewScript(c.response)
+				script.CountReads = true
+				client := harness.NewClient(t, harness.ClockConfig(script))
+				began := time.Now()
+				err := client.Accounts.AwaitRepeat(t.Context(), "acc-1", began)
+				if c.alive {
+					require.NoError(t, err)
+					require.Equal(t, 40*time.Second, time.Since(began))
+				} else {
+					require.ErrorContains(t, err, "the service has not responded")
+				}
+				for _, r := range script.Requests() {
+					require.Equal(t, "no-cache", r.Header.Get("Cache-Control"))
+				}
+			})
+		})
+	}
+}
+
+// A proxy loses the service for 46 s and keeps the request. Its kernel delivers the request at any time until the age of the
+// request has doubled, and the service needs up to 10 s. No repeat overtakes it.
+func TestOutageBehindAProxy(t *testing.T) {
+	t.Parallel()
+	const away = 46 * time.Second
+	for _, applied := range []time.Duration{56 * time.Second, 61 * time.Second, 2*away + 10*time.Second} {
+		for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
+			for fault, lost := range map[string]prepaidtest.Fault{"no response": prepaidtest.Delay(applied), "504": prepaidtest.ProxyPage(504).CommitAfter(applied)} {
+				t.Run(fmt.Sprint(fault, ", ", applied, ", ", attempts, " attempts"), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						srv, config, from, to := virtualStage(t)
+						config.Retry.MaxAttempts = attempts
+						began, through := time.Now(), config.Transport
+						config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+							if time.Since(began) < away && harness.IsPathRead(r) {
+								return harness.After(min(10*time.Second, away-time.Since(began)), harness.Respond(504, "text/html", "<html>"))(r)
+							}
+							return through.RoundTrip(r)
+						})
+						client := harness.NewClient(t, config)
+						srv.Inject(harness.TransferOperation, lost)
+						params := harness.TransferTo(to, "25.50")
+						_, err := client.Accounts.Transfer(t.Context(), from, params)
+						if attempts == 1 {
+							require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+							_, err = client.Accounts.Transfer(t.Context(), from, params)
+						}
+						require.NoError(t, err)
+						require.WithinRange(t, time.Now(), began.Add(102*time.Second), began.Add(114*time.Second))
+						time.Sleep(time.Minute)
+						require.Empty(t, srv.PaidTwice())
+						require.Equal(t, "74.50", srv.Balance(from))
+					})
+				})
+			}
+		}
+	}
+}
+
+// While a payment has no response, the client asks for a sign of life once, when a third of AttemptTimeout has passed: not before,
+// not for other calls, and not if other calls get responses. So the repeat is as early as without the question.
+func TestWatchedAttempt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		op    harness.Op
+		takes time.Duration
+		busy  bool
+		reads []time.Duration // of the account's status
+	}{
+		"soon enough":         {op: harness.OpTransfer(), takes: 9 * time.Second},
+		"late":                {op: harness.OpTransfer(), takes: 11 * time.Second, reads: []time.Duration{10 * time.Second}},
+		"lost":                {op: harness.OpTransfer(), takes: time.Hour, reads: []time.Duration{10 * time.Second, 30 * time.Second}},
+		"lost, next to reads": {op: harness.OpTransfer(), takes: time.Hour, busy: true},
+		"a read":              {op: harness.OpGet(), takes: 20 * time.Second},
+		"a creation":          {op: harness.OpCreate(), takes: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var reads []time.Duration
+				script := harness.NewScript(harness.After(c.takes, harness.Succeed(c.op)), harness.Succeed(c.op))
+				config := harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+					if harness.IsPathRead(r) {
+						if !strings.Contains(r.URL.Path, "busy") {
+							reads = append(reads, time.Since(began))
+						}
+						return harness.After(100*time.Millisecond, harness.Respond(200, harness.VendorJSON, harness.SummaryJSON))(r)
+					}
+					return script.RoundTrip(r)
+				}))
+				client := harness.NewClient(t, config)
+				over := make(chan error, 1)
+				go func() { over <- c.op.Call(t.Context(), client) }()
+				for {
+					select {
+					case err := <-over:
+						require.NoError(t, err)
+						require.Equal(t, c.reads, reads)
+						want := min(c.takes, 40*time.Second)
+						require.WithinRange(t, time.Now(), began.Add(want), began.Add(want+1250*time.Millisecond))
+						return
+					case <-time.After(500 * time.Millisecond):
+						if c.busy {
+							_, err := client.Accounts.Summary(t.Context(), "busy")
+							require.NoError(t, err)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// The summary of one account that fails stops the repeats of no other account.
+func TestOneBrokenAccountStopsNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		config := harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.Path, "broken") {
+				return harness.ServiceError(500, "server_error")(r)
+			}
+			return harness.Respond(200, harness.VendorJSON, harness.SummaryJSON)(r)
+		}))
+		client := harness.NewClient(t, config)
+		began, results := time.Now(), make(chan error)
+		for _, source := range []prepaid.AccountID{"broken", "broken", "well", "broken"} {
+			go func() { results <- client.Accounts.AwaitRepeat(t.Context(), source, began) }()
+		}
+		var all error
+		for range 4 {
+			all = errors.Join(all, <-results)
+		}
+		require.NoError(t, all)
+		require.Less(t, time.Since(began), 45*time.Second)
+	})
+}
+
+// A panic in the caller's code during a read for a sign of life ends neither the process nor the payment.
+func TestPanicDuringASignOfLife(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		op := harness.OpTransfer()
+		config := harness.ClockConfig(harness.NewScript(harness.After(20*time.Second, harness.Succeed(op))))
+		var calls atomic.Int32
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
+			if calls.Add(1) > 1 {
+				panic("CANARY")
+			}
+			return nil
+		})
+		require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+	})
+}
