@@ -4,5 +4,6 @@
 // connection has not delivered, so no test on loopback or with a scripted transport can show this.
 //
 // Each test has a link between two network namespaces, with the bank of package bank at one end and a process of the test
-// binary at the other. The times of the client are scaled; see the flag -defaults.
+// binary at the other; or two links, with a proxy between them, whose kernel resends too. The times of the client are
+// scaled; see the flag -defaults.
 package kernel

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/netns"
 )
 
-var defaults = flag.Bool("defaults", false, "TestDefaults, and TestJournalOverACutLink with the default times: a quarter of an hour")
+var defaults = flag.Bool("defaults", false, "TestDefaults, and the default times for TestJournalOverACutLink and TestCutBehindAProxy: a quarter of an hour")
 
 // A journal of 1,000 payments whose link is cut again and again, and whose process is killed, pays each once.
 func TestJournalOverACutLink(t *testing.T) {

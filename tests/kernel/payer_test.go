@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -36,6 +38,10 @@ type setup struct {
 	Stagger           time.Duration // between the first requests of two payments
 	LastSent          time.Time     // of all payments, by an earlier process
 	Journal           string        // a file; else the client alone
+	Proxy             string        // the address of a forward proxy
+	Spread            time.Duration // each payment begins at a random moment within it
+	Alone             int           // the last payments: each has its own client, which does nothing else
+	Readers           int           // reads that the client of the other payments has in flight all the time
 }
 
 // connections is the kind of a payer's connections.
@@ -78,6 +84,8 @@ type payer struct {
 	setup
 	gate chan struct{} // closed by commandWrite
 
+	alone []*prepaid.Client
+
 	mu     sync.Mutex
 	client *prepaid.Client
 	ctx    context.Context //nolint:containedctx // of the calls until commandCancel
@@ -91,10 +99,20 @@ func payerMain(text string) int {
 		return 2
 	}
 	p.renew()
+	for range p.Alone {
+		p.alone = append(p.alone, p.newClient())
+	}
 	if p.Transport != fresh && p.LastSent.IsZero() && p.Journal == "" {
 		p.warm()
 	}
 	p.print(event{What: ready})
+	for range p.Readers {
+		go func() {
+			for ; ; time.Sleep(10 * time.Millisecond) {
+				_, _ = p.client.Accounts.Summary(context.Background(), "EA-1")
+			}
+		}()
+	}
 	var all sync.WaitGroup
 	commands := bufio.NewScanner(os.Stdin)
 	for commands.Scan() { // to the end of the test, or of its process
@@ -123,17 +141,32 @@ func payerMain(text string) int {
 
 // renew sets a new client and context, and returns the ones before.
 func (p *payer) renew() (*prepaid.Client, context.CancelFunc) {
-	client, err := prepaid.NewClient(p.config())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "payer:", err)
-		os.Exit(2)
-	}
+	client := p.newClient()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	oldClient, oldCancel := p.client, p.cancel
 	p.client = client
 	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // until the process ends
 	return oldClient, oldCancel
+}
+
+func (p *payer) newClient() *prepaid.Client {
+	client, err := prepaid.NewClient(p.config())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "payer:", err)
+		os.Exit(2)
+	}
+	return client
+}
+
+// clientOf returns the client of a payment, and the context of its calls.
+func (p *payer) clientOf(i int) (*prepaid.Client, context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if shared := p.Payments - p.Alone; i >= shared {
+		return p.alone[i-shared], p.ctx
+	}
+	return p.client, p.ctx
 }
 
 func (p *payer) config() prepaid.Config {
@@ -144,6 +177,9 @@ func (p *payer) config() prepaid.Config {
 	t.Protocols.SetHTTP2(p.Transport == tlsHTTP2 || p.Transport == wrapped)
 	t.Protocols.SetUnencryptedHTTP2(p.Transport == http2Only)
 	t.DisableKeepAlives = p.Transport == fresh
+	if p.Proxy != "" {
+		t.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: p.Proxy})
+	}
 	own := http.RoundTripper(t)
 	if p.Transport == wrapped {
 		own = roundTripper(transport.Wrappable(t).RoundTrip)
@@ -176,7 +212,8 @@ func (p *payer) warm() {
 	var all sync.WaitGroup
 	for i := range p.Payments {
 		all.Go(func() {
-			for p.transfer(context.Background(), p.client, warmID(i), time.Time{}) != nil {
+			client, ctx := p.clientOf(i)
+			for p.transfer(ctx, client, warmID(i), time.Time{}) != nil {
 				time.Sleep(10 * time.Millisecond)
 			}
 		})
@@ -210,10 +247,9 @@ func (p *payer) transfer(ctx context.Context, client *prepaid.Client, id string,
 }
 
 func (p *payer) pay(i int) {
+	time.Sleep(rand.N(p.Spread + 1))
 	for lastSent := p.LastSent; ; {
-		p.mu.Lock()
-		client, ctx := p.client, p.ctx
-		p.mu.Unlock()
+		client, ctx := p.clientOf(i)
 		err := p.transfer(ctx, client, paymentID(i), lastSent)
 		if err == nil {
 			p.print(event{What: paid, Payment: paymentID(i)})

@@ -15,7 +15,7 @@ func (l *Link) Capture() func() []Segment {
 	l.tb.Helper()
 	var socket *os.File
 	var err error
-	l.client.do(func() { socket, err = packets() })
+	l.client.do(func() { socket, err = packets(l.device) })
 	check(l.tb, err)
 	raw, err := socket.SyscallConn()
 	check(l.tb, err)
@@ -53,8 +53,8 @@ func (l *Link) Capture() func() []Segment {
 	}
 }
 
-// packets returns a socket that receives all packets of the device in this thread's namespace, each with its time.
-func packets() (*os.File, error) {
+// packets returns a socket that receives all packets of a device in this thread's namespace, each with its time.
+func packets(device string) (*os.File, error) {
 	all := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, syscall.ETH_P_ALL))
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_DGRAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, int(all))
 	if err != nil {

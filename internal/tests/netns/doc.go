@@ -1,5 +1,6 @@
 // Package netns gives a test its own link between two network namespaces, a client's and a service's. The test can listen at the service's
 // end, start processes at the client's end, cut the link, lose packets in one direction, and record packets that leave the client.
+// [Through] gives it two links, with a proxy's namespace between them.
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
@@ -9,14 +10,17 @@ package netns
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"testing"
 	"time"
 )
 
 const (
-	// ServiceAddress and ClientAddress are the two ends of every link. Links do not see each other.
+	// ServiceAddress and ClientAddress are the two ends of a link from New, and of the front link from Through.
+	// Links of different tests do not see each other.
 	ServiceAddress = "192.0.2.1"
 	ClientAddress  = "192.0.2.2"
 )
@@ -42,6 +46,14 @@ type Segment struct {
 }
 
 var errUnavailable = errors.New("network namespaces need Linux, root and ip of iproute2")
+
+// Need skips the test if a program is missing, or fails if PREPAID_NETNS=required.
+func Need(tb testing.TB, program string) {
+	tb.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		check(tb, fmt.Errorf("%w; %w", errUnavailable, err))
+	}
+}
 
 // check skips or fails the test if there is no link.
 func check(tb testing.TB, err error) {

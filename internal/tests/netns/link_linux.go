@@ -12,22 +12,27 @@ import (
 	"testing"
 )
 
-// Link is a pair of namespaces and the link between them.
+// Link is a link between two namespaces.
 type Link struct {
 	tb              testing.TB
-	client, service *namespace
+	device          string // name of the device at each end
+	client, service end
 }
 
-// namespace is one end of a link. It exists as long as its thread or a process in it.
-type namespace struct {
-	work             chan func()
-	path             string
+// end is one end of a link.
+type end struct {
+	*namespace
 	address, mac     string
 	neighbour, their string // address and mac of the other end
 }
 
+// namespace exists as long as its thread or a process in it.
+type namespace struct {
+	work chan func()
+	path string
+}
+
 const (
-	device     = "veth0" // name of the device at each end
 	serviceMAC = "02:00:00:00:00:01"
 	clientMAC  = "02:00:00:00:00:02"
 	otherMAC   = "02:00:00:00:00:ff" // of an end that must lose the packets sent to it
@@ -36,28 +41,44 @@ const (
 // New makes a link that is up.
 func New(tb testing.TB) *Link {
 	tb.Helper()
-	if _, err := exec.LookPath("ip"); err != nil || os.Geteuid() != 0 {
-		check(tb, errUnavailable)
-	}
+	return connect(tb, "veth0", begin(tb), begin(tb), ClientAddress, ServiceAddress)
+}
+
+// Through makes two links that are up, for a proxy between a client and a service. front leads from the client to the proxy, which is the
+// service of front. back leads from the proxy, which is the client of back, to the service.
+func Through(tb testing.TB) (front, back *Link) {
+	tb.Helper()
+	proxy := begin(tb)
+	front = connect(tb, "veth0", begin(tb), proxy, ClientAddress, ServiceAddress)
+	// The proxy has an end of each link: the links differ in their devices and networks.
+	back = connect(tb, "veth1", proxy, begin(tb), "198.51.100.2", "198.51.100.1")
+	return front, back
+}
+
+func connect(tb testing.TB, device string, client, service *namespace, clientAddress, serviceAddress string) *Link {
+	tb.Helper()
 	l := &Link{
-		tb:      tb,
-		service: &namespace{address: ServiceAddress, mac: serviceMAC, neighbour: ClientAddress, their: clientMAC},
-		client:  &namespace{address: ClientAddress, mac: clientMAC, neighbour: ServiceAddress, their: serviceMAC},
+		tb: tb, device: device,
+		service: end{service, serviceAddress, serviceMAC, clientAddress, clientMAC},
+		client:  end{client, clientAddress, clientMAC, serviceAddress, serviceMAC},
 	}
-	check(tb, l.service.begin(tb))
-	check(tb, l.client.begin(tb))
 	// With different indexes, the kernel reports a change of one end to the other end at once; with equal indexes, within a second.
 	l.ip(l.service, "link add "+device+" index 10 address "+serviceMAC+" type veth peer name "+device+" index 20 address "+clientMAC+
 		" netns "+l.client.path)
-	for _, end := range []*namespace{l.service, l.client} {
-		l.ip(end, "addr add "+end.address+"/24 dev "+device, "link set "+device+" up", end.known())
+	for _, e := range []end{l.service, l.client} {
+		l.ip(e, "addr add "+e.address+"/24 dev "+device, "link set "+device+" up", l.known(e))
 	}
 	return l
 }
 
-// begin starts the thread of n, which executes all functions passed to do.
-func (n *namespace) begin(tb testing.TB) error {
-	n.work = make(chan func())
+// begin makes a namespace, whose thread executes all functions passed to do.
+func begin(tb testing.TB) *namespace {
+	tb.Helper()
+	Need(tb, "ip")
+	if os.Geteuid() != 0 {
+		check(tb, errUnavailable)
+	}
+	n := &namespace{work: make(chan func())}
 	began := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and the namespace with the thread
@@ -70,9 +91,9 @@ func (n *namespace) begin(tb testing.TB) error {
 	}()
 	tb.Cleanup(func() { close(n.work) })
 	if err := <-began; err != nil {
-		return fmt.Errorf("%w: %w", errUnavailable, err)
+		check(tb, fmt.Errorf("%w: %w", errUnavailable, err))
 	}
-	return nil
+	return n
 }
 
 // do runs f on the thread of n.
@@ -85,19 +106,19 @@ func (n *namespace) do(f func()) {
 	<-done
 }
 
-// known returns the command that makes ARP unnecessary in n. ARP would delay the first packet after a change.
-func (n *namespace) known() string {
-	return "neigh replace " + n.neighbour + " lladdr " + n.their + " dev " + device + " nud permanent"
+// known returns the command that makes ARP unnecessary at e. ARP would delay the first packet after a change.
+func (l *Link) known(e end) string {
+	return "neigh replace " + e.neighbour + " lladdr " + e.their + " dev " + l.device + " nud permanent"
 }
 
-// ip runs commands of the program ip in n.
-func (l *Link) ip(n *namespace, lines ...string) {
+// ip runs commands of the program ip at e.
+func (l *Link) ip(e end, lines ...string) {
 	l.tb.Helper()
 	command := exec.CommandContext(context.Background(), "ip", "-batch", "-")
 	command.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	var printed []byte
 	var err error
-	n.do(func() { printed, err = command.CombinedOutput() })
+	e.do(func() { printed, err = command.CombinedOutput() })
 	if err != nil {
 		l.tb.Fatalf("ip: %v: %s", err, printed)
 	}
@@ -109,7 +130,7 @@ func (l *Link) Listen() net.Listener {
 	var listener net.Listener
 	var err error
 	l.service.do(func() {
-		listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp4", ServiceAddress+":0")
+		listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp4", l.service.address+":0")
 	})
 	check(l.tb, err)
 	return listener
@@ -124,16 +145,16 @@ func (l *Link) Start(command *exec.Cmd) (err error) {
 // Cut takes the link down: nothing leaves either end, as with an unplugged cable.
 func (l *Link) Cut() {
 	l.tb.Helper()
-	l.ip(l.service, "link set "+device+" down")
+	l.ip(l.service, "link set "+l.device+" down")
 }
 
 // Lose loses the packets of one or both directions: they leave one end and do not arrive at the other end. For this, it
 // changes the MAC address of the receiver.
 func (l *Link) Lose(way Direction) {
 	l.tb.Helper()
-	for end, lost := range map[*namespace]Direction{l.service: ToService, l.client: ToClient} {
+	for e, lost := range map[end]Direction{l.service: ToService, l.client: ToClient} {
 		if way&lost != 0 {
-			l.ip(end, "link set "+device+" address "+otherMAC, end.known())
+			l.ip(e, "link set "+l.device+" address "+otherMAC, l.known(e))
 		}
 	}
 }
@@ -141,7 +162,7 @@ func (l *Link) Lose(way Direction) {
 // Heal ends the effects of Cut and Lose.
 func (l *Link) Heal() {
 	l.tb.Helper()
-	for _, end := range []*namespace{l.service, l.client} {
-		l.ip(end, "link set "+device+" address "+end.mac+" up", end.known())
+	for _, e := range []end{l.service, l.client} {
+		l.ip(e, "link set "+l.device+" address "+e.mac+" up", l.known(e))
 	}
 }
