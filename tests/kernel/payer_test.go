@@ -17,6 +17,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -295,17 +296,28 @@ type requestKey struct{}
 type request struct {
 	payment string
 	port    int
+	watched atomic.Bool // the hooks now see a read that the client makes during the attempt
 }
 
 // start sees which connection an attempt of a payment gets, and keeps a first request until commandWrite.
 func (p *payer) start(ctx context.Context, op prepaid.Operation, attempt int) context.Context {
 	call, _ := ctx.Value(requestKey{}).(*request)
 	if call == nil || !strings.HasPrefix(call.payment, "pay-") || op.Method != http.MethodPost {
+		if call != nil {
+			call.watched.Store(true)
+		}
 		return ctx
 	}
 	r := &request{payment: call.payment}
-	wrote := func(httptrace.WroteRequestInfo) { p.print(event{What: written, Payment: r.payment, Port: r.port}) }
+	wrote := func(httptrace.WroteRequestInfo) {
+		if !r.watched.Load() {
+			p.print(event{What: written, Payment: r.payment, Port: r.port})
+		}
+	}
 	return httptrace.WithClientTrace(context.WithValue(ctx, requestKey{}, r), &httptrace.ClientTrace{WroteRequest: wrote, GotConn: func(info httptrace.GotConnInfo) {
+		if r.watched.Load() {
+			return
+		}
 		if address, ok := info.Conn.LocalAddr().(*net.TCPAddr); ok {
 			r.port = address.Port
 		}
