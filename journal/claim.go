@@ -138,6 +138,10 @@ func (r *work) resting(ctx context.Context) (*Resting, error) {
 }
 
 func (r *work) failed(ctx context.Context, err error) {
+	if errors.Is(err, ErrFailover) {
+		r.failover.Store(&err)
+		r.halt()
+	}
 	r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
 	if r.Trace.Failed != nil {
 		r.Trace.Failed(err)

@@ -19,6 +19,10 @@ var (
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the store could not be written or read.
 	ErrNotRecorded = errors.New("journal: not recorded")
+	// ErrFailover: the server of the store is not the one from which payments were sent, as after a failover. It may lack the last commits:
+	// sending its payments could pay twice. Workers send nothing more. End all of them, then continue as the store documents:
+	// contrib/postgres has Store.Recover.
+	ErrFailover = errors.New("journal: the store is on another server, which may lack the last commits")
 	// ErrNotUnknown: there is nothing to resolve: the outcome is known, or there is no such payment.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
 	// ErrUnderWay: a call for the request ID is running and will find the outcome.

@@ -190,8 +190,10 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 		recorded, err := r.write(ctx, some)
 		if err != nil {
 			r.failed(ctx, err)
-			left = append(left, some...)
-			continue
+			if !errors.Is(err, ErrFailover) {
+				left = append(left, some...)
+				continue
+			}
 		}
 		for i, o := range some {
 			if recorded[i].Locked {

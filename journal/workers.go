@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -123,19 +124,21 @@ func (w Workers) check(sender Sender) error {
 // worker may send. Later, it gives the payment back instead. A payment of unknown outcome is claimed only when its
 // sender may send it again ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
 //
-// Failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
+// Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //
-// Errors: a [*prepaid.ValidationError] of w, immediately; [ErrNotRecorded] if an outcome could not be recorded before
+// Errors: a [*prepaid.ValidationError] of w, immediately; [ErrFailover], as soon as the store reports it; [ErrNotRecorded] if an outcome could not be recorded before
 // the end: the outcome is then unknown, and the payment is sent again under its request ID when this is allowed.
 func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	if err := w.check(sender); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	all := w.withDefaults()
+	ctx, halt := context.WithCancel(ctx)
+	defer halt()
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r := &work{
-		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil },
+		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil }, halt: halt,
 		queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
 		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
@@ -158,10 +161,14 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	close(r.ended)
 	writers.Wait()
 	helpers.Wait()
+	var err error
 	if n := r.lost.Load(); n > 0 {
-		return fmt.Errorf("journal: outcomes of %d payments: %w", n, ErrNotRecorded)
+		err = fmt.Errorf("journal: outcomes of %d payments: %w", n, ErrNotRecorded)
 	}
-	return nil
+	if failover := r.failover.Load(); failover != nil {
+		err = errors.Join(*failover, err)
+	}
+	return err
 }
 
 type work struct {
@@ -172,6 +179,7 @@ type work struct {
 	lease  Claim
 
 	stops      func() bool // reports whether claims have stopped
+	halt       func()      // stops claims
 	queue      chan *held
 	ended      chan *outcome
 	collecting chan struct{} // full while a recorder takes a group
@@ -180,6 +188,7 @@ type work struct {
 	held       atomic.Int64  // payments claimed, without those whose call has ended
 	ahead      atomic.Int64  // how many payments may wait
 	brake      brake
+	failover   atomic.Pointer[error]     // an ErrFailover of the store
 	lost       atomic.Int64              // outcomes that could not be recorded
 	admitted   atomic.Pointer[time.Time] // payments of unknown outcome may be sent if they were due by this time of the store's clock
 }

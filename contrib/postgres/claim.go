@@ -14,12 +14,14 @@ import (
 
 // Claim implements [journal.Store].
 func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
-	from := s.horizon.from(c.Admitted)
+	from, epoch := s.horizon.from(c.Admitted), s.epoch.Load()
+	var here *string
 	var list []journal.Held
 	var now, first time.Time
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(planned).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, &now) })
-		arguments := []any{c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from}
+		batch.Queue(s.sql.Replace(serverSQL), epoch).Query(epochTo(&here))
+		arguments := []any{c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from, epoch}
 		batch.Queue(s.sql.Replace(claimSQL), arguments...).Query(func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Held, error) {
 				var h journal.Held
@@ -41,6 +43,9 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 			return err
 		})
 	})
+	if err == nil {
+		err = s.isOn(here)
+	}
 	if err != nil {
 		return nil, failure("claim", err)
 	}

@@ -21,7 +21,9 @@ func ExampleMigrations() {
 	for _, m := range prepaidpg.Migrations() {
 		fmt.Println(m.Version, m.Name)
 	}
-	// Output: 1 0001_payments.sql
+	// Output:
+	// 1 0001_payments.sql
+	// 2 0002_server.sql
 }
 
 // Request a payroll in one transaction, and report which lines to correct.

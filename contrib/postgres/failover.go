@@ -2,9 +2,35 @@ package prepaidpg
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/cardprograms/prepaid/journal"
 )
+
+var errFailover = fmt.Errorf("%w: end all workers, then call Store.Recover once", journal.ErrFailover)
+
+// epochTo reads the result of serverSQL, which may be empty.
+func epochTo(here **string) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var epoch string
+		_, err := pgx.ForEachRow(rows, []any{&epoch}, func() error {
+			*here = new(epoch)
+			return nil
+		})
+		return err
+	}
+}
+
+// isOn takes the result of serverSQL, and returns errFailover if workers may not send. Workers that begin later have any epoch.
+func (s *Store) isOn(here *string) error {
+	s.epoch.Store(here)
+	if here == nil {
+		return errFailover
+	}
+	return nil
+}
 
 // recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds from now. If a
 // person must decide, the payment counts as sent until now, and not later.
@@ -16,8 +42,11 @@ const recoverSQL = `with p as (
 	where state in ({pending}) returning number, lease, 'recover' as event, state, null::text as code, attempts
 ), {history} select count(*) from p`
 
-// Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
-// server, before workers start there. It returns the number of pending payments. All of them then count as sent: if the server lost
+// serverHereSQL lets workers that begin from now on send from this server, and no others.
+const serverHereSQL = `update {s}.versions set server = {server}, epoch = gen_random_uuid() where version = 2`
+
+// Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Until you call it, workers there
+// send nothing, and Run returns [journal.ErrFailover]. Call it once on that server, after all workers have ended. It returns the number of pending payments. All of them then count as sent: if the server lost
 // a claim, the worker that made the claim may still be sending. The payments become due after 1.5 times Options.CallTimeout, which
 // must not be shorter than the CallTimeout of earlier workers, and then rest for AttemptTimeout and InFlightWait of the client.
 // Workers then send them under the same request IDs: if the service has paid, it returns its first response.
@@ -32,7 +61,13 @@ func (s *Store) Recover(ctx context.Context) (n int, err error) {
 		if _, err := tx.Exec(ctx, durable); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, s.sql.Replace(serverHereSQL)); err != nil {
+			return err
+		}
 		return tx.QueryRow(ctx, s.sql.Replace(recoverSQL), sends.Microseconds()).Scan(&n)
 	})
+	if err == nil {
+		s.epoch.Store(nil)
+	}
 	return n, failure("recover", err)
 }

@@ -102,7 +102,7 @@ func TestIdleClaimUnderALongTransaction(t *testing.T) {
 		_, err = tx.Exec(t.Context(), planned)
 		require.NoError(t, err)
 		rows, _ := tx.Query(t.Context(), "explain (analyze, buffers) "+s.sql.Replace(claimSQL), pgx.QueryExecModeSimpleProtocol, // the error is that of rows
-			20, int64(1), int64(1), time.Time{}, s.horizon.from(time.Time{}))
+			20, int64(1), int64(1), time.Time{}, s.horizon.from(time.Time{}), s.epoch.Load())
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
 		found := regexp.MustCompile(`Buffers: shared hit=(\d+)`).FindStringSubmatch(strings.Join(lines, "\n"))
@@ -128,7 +128,7 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 		settings, statement string
 		arguments           int
 	}{
-		"claim":         {planned, claimSQL, 5},
+		"claim":         {planned, claimSQL, 6},
 		"outcome":       {impatient, outcomeSQL, 2},
 		"hooks":         {planned, hooksSQL, 2},
 		"hooks settled": {planned, settledHooksSQL, 1},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,6 +51,7 @@ type Store struct {
 	sql     *strings.Replacer // completes statements
 	insert  string            // insertSQL
 	horizon horizon
+	epoch   atomic.Pointer[string] // of the server that workers began on; nil: of any
 }
 
 // Open returns the store of a schema that [Migrate] has made. Close pool after the last Run has ended.

@@ -36,15 +36,19 @@ func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([
 	if len(ends) == 1 {
 		return []journal.Recorded{{Locked: true}}, nil
 	}
+	var failover error
 	recorded = nil
 	for i := range ends {
 		one, err := s.record(ctx, ends[i:i+1], settles)
+		if errors.Is(err, journal.ErrFailover) {
+			failover, err = err, nil
+		}
 		if err != nil {
 			return nil, err
 		}
 		recorded = append(recorded, one...)
 	}
-	return recorded, nil
+	return recorded, failover
 }
 
 func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
@@ -58,8 +62,10 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 	if err != nil {
 		return nil, err
 	}
+	var here *string
 	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(impatient)
+		batch.Queue(s.sql.Replace(serverSQL), s.epoch.Load()).Query(epochTo(&here))
 		batch.Queue(s.sql.Replace(outcomeSQL), string(text), now).Query(func(rows pgx.Rows) error {
 			var i int
 			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
@@ -73,6 +79,9 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 		if err == nil && !recorded[i].Written {
 			recorded[i], err = s.recordLate(ctx, rows[i])
 		}
+	}
+	if err == nil {
+		err = s.isOn(here)
 	}
 	return recorded, err
 }

@@ -18,6 +18,10 @@ const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_b
 
 const planned = "select " + indexed + ", now()"
 
+// serverSQL returns the epoch of the server if workers may send payments from it, and $1, unless null, is that epoch. Each failover, and
+// each restore of a backup, begins a timeline. The functions work only on a primary; every role may call them.
+const serverSQL = `select epoch::text from {s}.versions where version = 2 and server = {server} and epoch = coalesce($1::text::uuid, epoch)`
+
 // impatient bounds the wait for a row that a transaction of the caller has locked.
 const impatient = "select set_config('lock_timeout', '500ms', true), " + indexed
 
@@ -42,18 +46,21 @@ func newSQL(schema string) *strings.Replacer {
 			begin.WriteString(" when " + quoted + " then '" + string(next) + "'")
 		}
 	}
+	const server = "(select system_identifier || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())"
 	history := "h as (insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p)"
 	return strings.NewReplacer("{s}", schema, "{history}", history, "{columns}", columns, "{begin}", begin.String(), "{pending}", strings.Join(pending, ", "),
-		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
+		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{server}", server,
+		"{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 }
 
 // claimSQL claims at most $1 due payments. The lease $2, and the time $3 in which this worker may send, are in
-// microseconds. Payments that rest must have become due by $4. $5 is the horizon. claimSQL returns payments as they
-// were before the claim. The commit is the intent: after it, the row is the entry that journal.Entry.Intent returns.
+// microseconds. Payments that rest must have become due by $4. $5 is the horizon. claimSQL claims nothing unless serverSQL, with $6,
+// returns the epoch. It returns payments as they were before the claim. The commit is the intent: after it, the row is the entry that journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')
 		and (not {rests} or due <= $4::timestamptz)
+		and exists (select from {s}.versions where version = 2 and server = {server} and epoch = coalesce($6::text::uuid, epoch))
 	order by due limit $1 for no key update skip locked
 ), p as (
 	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + {fence}, runs = q.runs + 1, changed = now(),
