@@ -100,13 +100,18 @@ func (r *work) room() int {
 }
 
 // admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses
-// neither their lease nor a call's time.
+// neither their lease nor a call's time. If it fails, because the service does not respond to reads of that account, the next account
+// is tried: a response to any read counts for all payments.
 func (r *work) admit(ctx context.Context) {
+	var silent *Resting // its account was tried last, in vain
 	for failures := 0; ctx.Err() == nil; {
-		next, err := r.resting(ctx)
+		next, err := r.resting(ctx, silent)
 		early := restingPoll
 		switch {
 		case next == nil || err != nil: // the next claim reports the store's error
+			if silent != nil {
+				silent, early = nil, time.Second
+			}
 		case next.Wait > r.lease.Rest/4:
 			early = next.Wait - r.lease.Rest/4
 		default:
@@ -114,11 +119,14 @@ func (r *work) admit(ctx context.Context) {
 			unsafe := guard(func() { err = r.sender.AwaitRepeat(ctx, next.Account, lastSent) })
 			if unsafe == nil && err == nil {
 				failures = 0
-				r.admitted.Store(&next.Due)
-				pause.Wake(r.wake)
-				early = admitPause
+				if silent == nil {
+					r.admitted.Store(&next.Due)
+					pause.Wake(r.wake)
+				}
+				silent, early = nil, admitPause
 				break
 			}
+			silent = next
 			if ctx.Err() == nil {
 				r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: payments of unknown outcome wait: the service does not respond",
 					slog.String("error", cmp.Or(unsafe, err).Error()))
@@ -130,10 +138,21 @@ func (r *work) admit(ctx context.Context) {
 	}
 }
 
-func (r *work) resting(ctx context.Context) (*Resting, error) {
+// resting returns the next payment to admit or, after silent, one of another account.
+func (r *work) resting(ctx context.Context, silent *Resting) (*Resting, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, storeLimit, errStoreLimit)
 	defer cancel()
-	next, err := r.store.Resting(ctx, *r.admitted.Load())
+	if silent == nil {
+		next, err := r.store.Resting(ctx, *r.admitted.Load())
+		return next, pause.Cause(ctx, err)
+	}
+	next, err := r.store.Resting(ctx, silent.Due)
+	for range 50 {
+		if err != nil || next == nil || next.Account != silent.Account {
+			break
+		}
+		next, err = r.store.Resting(ctx, next.Due)
+	}
 	return next, pause.Cause(ctx, err)
 }
 

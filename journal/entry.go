@@ -127,7 +127,19 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 			return err
 		}
 	}
+	if err := e.awaitIntent(ctx, sender); err != nil {
+		return err
+	}
 	return sender.AwaitRepeat(ctx, e.AccountID, lastSent)
+}
+
+// awaitIntent waits as for a request that was sent when the last run began, if its process died: LastSent is then only the latest time,
+// and an older request can arrive later after an outage.
+func (e Entry) awaitIntent(ctx context.Context, sender Sender) error {
+	if !e.State.Open() || !e.Changed.Before(e.SentUntil()) || e.RequestID.Expired(time.Now()) {
+		return nil
+	}
+	return sender.AwaitRepeat(ctx, e.AccountID, e.Changed)
 }
 
 // Rests reports whether the payment must wait before it is sent again: its outcome is unknown, or a person and not the service

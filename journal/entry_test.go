@@ -21,11 +21,16 @@ type sender struct {
 
 	sent    []prepaid.PaymentParams
 	awaited []time.Time
+	waits   bool // AwaitRepeat waits for ever
 }
 
 func (s *sender) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
 
 func (s *sender) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	if s.waits {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	s.awaited = append(s.awaited, lastSent)
 	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
 }
@@ -128,7 +133,8 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 	for _, tc := range []struct {
 		died     journal.Entry
 		lastSent time.Time
-	}{{died, heldUntil}, {intent, at}, {intent.Died(now.Add(time.Hour), 0), now}} { // the last by a clock ahead
+		awaited  []time.Time // the request can be as old as the intent
+	}{{died, heldUntil, []time.Time{at}}, {intent, at, nil}, {intent.Died(now.Add(time.Hour), 0), now, []time.Time{at}}} { // the last by a clock ahead
 		run, err := tc.died.Begin(now)
 		require.NoError(t, err)
 		require.Equal(t, journal.StateUnknown, run.Entry.State)
@@ -141,7 +147,19 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 		require.NoError(t, err)
 		params.LastSent = tc.lastSent
 		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
+		require.Equal(t, tc.awaited, s.awaited)
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		_, err = run.Send(stopped, &sender{waits: true}, params)
+		require.Equal(t, tc.awaited == nil, err == nil)
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		}
 	}
+	s := &sender{}
+	require.NoError(t, died.Await(t.Context(), s))
+	require.Equal(t, []time.Time{at, heldUntil.Add(20 * time.Second)}, s.awaited)
 	// A run that ended reports its times: those of the earlier run no longer count.
 	run, err := died.Begin(now)
 	require.NoError(t, err)
@@ -154,7 +172,7 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 	// The caller's own LastSent counts if it is later.
 	params := canaryDirectEntry()
 	params.LastSent = now.Add(time.Second)
-	s := &sender{}
+	s = &sender{}
 	_, err = again.Send(t.Context(), s, params)
 	require.NoError(t, err)
 	require.Equal(t, []prepaid.PaymentParams{params}, s.sent)

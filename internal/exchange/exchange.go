@@ -117,7 +117,7 @@ func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch fu
 	x, ctx := s.begin(ctx, limit, true)
 	x.timer = time.AfterFunc(limit/3, func() {
 		rest := time.AfterFunc(limit-limit/3, x.expire)
-		if !s.netHTTP || x.has(seenConnected) {
+		if !x.sender.netHTTP || x.has(seenConnected) {
 			watch(ctx, subject)
 		}
 		<-ctx.Done()

@@ -167,6 +167,44 @@ func TestServiceThatIsDown(t *testing.T) {
 	}
 }
 
+// muted is a service that does not respond to reads of one account.
+type muted struct {
+	teller
+
+	responded *atomic.Bool
+}
+
+func (s muted) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error {
+	if source == "mute" && !s.responded.Load() {
+		time.Sleep(80 * time.Second)
+		return errMistake
+	}
+	s.responded.Store(true)
+	return s.teller.AwaitRepeat(ctx, source, lastSent)
+}
+
+// If the service does not respond to reads of one account, workers ask for another one, and then admit all payments.
+func TestMuteAccountStopsNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began, paid := &broken{database: newDatabase(0)}, time.Now(), 0
+		for n, account := range []prepaid.AccountID{"mute", "mute", "mute", "well", "mute"} {
+			params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1)}
+			params.LastSent = began.Add(time.Duration(n-100) * time.Second)
+			b.enqueue(storetest.NewEntry(t, account, params))
+			time.Sleep(time.Millisecond) // another due time
+		}
+		require.NoError(t, runs(t, b, muted{responded: new(atomic.Bool)}, 1, func(stop func()) journal.Trace {
+			return journal.Trace{Recorded: func(e journal.Entry) {
+				if paid++; paid == 5 {
+					stop()
+				}
+			}}
+		}))
+		require.Less(t, time.Since(began), 100*time.Second)
+	})
+}
+
 // When the store works again, outcomes are recorded; nothing was sent twice.
 func TestStoreThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
