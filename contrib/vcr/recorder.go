@@ -13,6 +13,7 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/transport"
 )
@@ -199,8 +200,14 @@ func (r *Recorder) roundTrip(req *http.Request, next http.RoundTripper) (*http.R
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	if r.Recording() {
+	asks := liveness.IsRead(req.Context()) // a replay may need more or fewer of these reads than the recording
+	switch {
+	case r.Recording() && asks:
+		return next.RoundTrip(req)
+	case r.Recording():
 		return r.record(req, body, next)
+	case asks:
+		return played(req, alive(), "{}"), nil
 	}
 	return r.replay(req, body)
 }
@@ -223,6 +230,10 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 	if found.Response.Code == 0 {
 		return nil, lostError{}
 	}
+	return played(req, found, content), nil
+}
+
+func played(req *http.Request, found *cassette.Interaction, content string) *http.Response {
 	return &http.Response{
 		Status: found.Response.Status, StatusCode: found.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -230,5 +241,12 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 		Body:          io.NopCloser(strings.NewReader(content)),
 		ContentLength: int64(len(content)),
 		Request:       req,
-	}, nil
+	}
+}
+
+// alive is a response to a read by which the client asks whether the service works. The client ignores the content.
+func alive() *cassette.Interaction {
+	return &cassette.Interaction{Response: cassette.Response{
+		Status: "200 OK", Code: http.StatusOK, Headers: http.Header{"Content-Type": {vendorType(recordedVendor)}},
+	}}
 }

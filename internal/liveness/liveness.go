@@ -263,7 +263,7 @@ func (t *Tracker) readOnce(ctx context.Context, since time.Time, known func(sinc
 			return true, err
 		}
 	}
-	final, err = read(ctx)
+	final, err = read(context.WithValue(ctx, readKey{}, true))
 	if _, ok := known(since); ok || final {
 		t.paced(0)
 		return final, err
@@ -274,6 +274,11 @@ func (t *Tracker) readOnce(ctx context.Context, since time.Time, known func(sinc
 	}
 	return false, err
 }
+
+type readKey struct{}
+
+// IsRead reports whether ctx is that of a read by Await or Sign. How many there are depends on the time that other requests take.
+func IsRead(ctx context.Context) bool { return ctx.Value(readKey{}) != nil }
 
 // pace returns how long the next read has to wait: for the pause after a failed read, or as long as the last response counts as
 // recent, since other calls may make the read unnecessary.
