@@ -58,14 +58,14 @@ func retry(t *testing.T) {
 	const request = "http.request.method=POST"
 	const rest = "prepaid.operation=Accounts.Transfer"
 	const template = "url.template=/accounts/{id}/transfer"
-	const read = "  Accounts.Summary internal prepaid.attempts=1 prepaid.operation=Accounts.Summary prepaid.outcome=applied" // before a repeat
+	const read = "  Accounts.Summary internal prepaid.attempts=1 prepaid.operation=Accounts.Summary prepaid.outcome=applied" // twice before a repeat
 	const readAttempt = "    GET /accounts/{id}/status client http.request.method=GET http.response.status_code=200 prepaid.operation=Accounts.Summary url.template=/accounts/{id}/status"
 	require.Equal(t, []string{
 		"Accounts.Transfer internal prepaid.attempts=3 prepaid.operation=Accounts.Transfer prepaid.outcome=applied",
 		"  POST /accounts/{id}/transfer client error.type=transport_headers " + request + " " + rest + " prepaid.retry.wait " + template + " ERROR",
-		read, readAttempt,
+		read, readAttempt, read, readAttempt,
 		"  POST /accounts/{id}/transfer client error.type=503 " + request + " http.request.resend_count=1 http.response.status_code=503 " + rest + " prepaid.retry.wait " + template + " ERROR",
-		read, readAttempt,
+		read, readAttempt, read, readAttempt,
 		"  POST /accounts/{id}/transfer client " + request + " http.request.resend_count=2 http.response.status_code=200 " + rest + " " + template,
 	}, s.tree())
 	require.Subset(t, s.counts(), []string{
