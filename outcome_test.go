@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +42,25 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 		delete(want, op.Name)
 	}
 	require.Empty(t, want)
+}
+
+// The settings in docs/safety.json are the defaults of Config, in seconds. TestSafetyFile writes the rest of the file.
+func TestSafetySettings(t *testing.T) {
+	t.Parallel()
+	c := Config{}.withDefaults()
+	settings, err := json.Marshal(map[string]float64{
+		"attempts": float64(c.Retry.MaxAttempts), "attempt_timeout": c.AttemptTimeout.Seconds(), "in_flight_wait": c.Retry.InFlightWait.Seconds(),
+		"backoff_least": c.Retry.MinWait.Seconds(), "backoff_most": c.Retry.MaxWait.Seconds(), "retry_after_most": c.Retry.MaxRetryAfter.Seconds(),
+		"throttle_least": minThrottlePause.Seconds(), "throttle_most": maxThrottlePause.Seconds(),
+		"throttle_total": c.Retry.MaxThrottleWait.Seconds(), "request_id_age": (requestIDMaxAge + requestIDMaxAhead).Seconds(),
+	})
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join("docs", "safety.json"))
+	require.NoError(t, err)
+	line := regexp.MustCompile(`  "settings": .*`)
+	require.Len(t, line.FindAll(text, -1), 1)
+	renewed := line.ReplaceAllLiteralString(strings.ReplaceAll(string(text), "\r\n", "\n"), `  "settings": `+string(settings)+",")
+	tree.Committed(t, "docs/safety.json", renewed)
 }
 
 // TestOperationsAreAllThere looks for operations in the source that Client.Do would not know.

@@ -29,7 +29,7 @@ type wireFault struct {
 	request map[string]string
 	then    []wireFault // the handling of the requests after the first
 	unread  bool        // a body that does not count as the service's, with the status of the success
-	few     bool        // one operation of each class represents all, and docs/safety.json leaves it out
+	few     bool        // one operation of each class represents all
 	cause   cause
 }
 
