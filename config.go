@@ -127,10 +127,10 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
 	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
-	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt ended. Default: 10 s. A
-	// payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after the
-	// response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is earlier
-	// ends at once, with unknown outcome. The reference states no limit. A slower service may pay twice: ask the operator, and raise it.
+	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after it arrived. Default: 10 s. A
+	// payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after
+	// responses to later requests ([AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is earlier
+	// ends soon, with unknown outcome. The reference states no limit. A slower service may pay twice: ask the operator, and raise it.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials were refused,
 	// calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token that the service has refused

@@ -331,15 +331,16 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.afterAny(lastSent).NotBefore
 }
 
-// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again. Like Transfer and
-// DirectEntryOut, it waits until NotBefore, and for Retry.InFlightWait after the response to a request sent at lastSent plus AttemptTimeout
-// or later. Call it before you claim a stored payment: the wait then uses up no lease. If another process may have sent the
-// payment, pass the latest time at which it could.
+// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again, as Transfer and
+// DirectEntryOut do: until NotBefore, and until two responses have shown that an earlier request has arrived or never will, and
+// Retry.InFlightWait after the second. docs/money-safety.md has the rule. Call it before you claim a stored payment: the wait then uses up
+// no lease. If another process may have sent the payment, pass the latest time at which it could.
 //
-// A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
-// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore or, while other
-// calls run, at most InFlightWait/8 after it. With a client created after NotBefore, it returns InFlightWait and a round trip after the
-// call. Errors: that of ctx, at once if the wait would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without
+// A complete response to any call of this client counts if it has the media type of [Config].Vendor and no Age header, and is neither 101,
+// 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses. On a network that works it returns one round
+// trip after NotBefore or, while other calls run, at most InFlightWait/8 after it. With a client created at the age s of the payment, it
+// returns at the age of 2s or, if that is earlier, 2 minutes after the call, plus InFlightWait; after 20 minutes only InFlightWait after the
+// call. Errors: that of ctx, soon if the wait would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without
 // such a response, an error that wraps that of the last read; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last.
 // Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
