@@ -292,6 +292,18 @@ func (c *core) watch(ctx context.Context, source string) {
 	})
 }
 
+// watchLater is watch after a call that ended before a third of its attempt's time had passed, with unknown outcome: the next call, or
+// a worker in this process, then need not wait longer. It does nothing if the client is closed meanwhile.
+func (c *core) watchLater(source AccountID, sent time.Time) {
+	if wait := time.Until(sent.Add(c.config.AttemptTimeout / 3)); wait > 0 {
+		time.AfterFunc(wait, func() {
+			ctx, cancel := context.WithTimeout(context.Background(), c.config.AttemptTimeout)
+			defer cancel()
+			c.watch(ctx, string(source))
+		})
+	}
+}
+
 // readForLife reads the summary of an account, which a cache on the way must not answer.
 func (c *core) readForLife(ctx context.Context, source AccountID) (final bool, err error) {
 	r := request{op: c.summary, account: source, path: pathValues{string(source)}, header: noCache, once: true}

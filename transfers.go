@@ -234,6 +234,9 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
 		last = failure.unknown
+		if failure.Attempts > 0 && outcome == OutcomeUnknown {
+			c.watchLater(r.account, failure.LastSent)
+		}
 	}
 	if err != nil {
 		return nil, err

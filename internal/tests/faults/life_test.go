@@ -195,3 +195,33 @@ func TestPanicDuringASignOfLife(t *testing.T) {
 		require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 	})
 }
+
+// After a call that ended soon, with unknown outcome, the client asks for a sign of life all the same, so that a call a minute later
+// need not wait for a retransmission; not if it was closed.
+func TestSignOfLifeAfterTheCall(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			op, reads := harness.OpTransfer(), 0
+			script := harness.NewScript(harness.ServiceError(500, "server_error"), harness.Succeed(op))
+			client := harness.NewClient(t, harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+				if harness.IsPathRead(r) {
+					reads++
+				}
+				return script.RoundTrip(r)
+			})))
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(op.Call(t.Context(), client)))
+			began := time.Now()
+			if closed {
+				require.NoError(t, client.Close())
+				time.Sleep(time.Minute)
+				require.Zero(t, reads)
+				return
+			}
+			time.Sleep(time.Minute)
+			require.Equal(t, 1, reads)
+			require.NoError(t, op.Call(t.Context(), client))
+			require.Equal(t, 70*time.Second, time.Since(began))
+		})
+	}
+}
