@@ -202,11 +202,11 @@ func TestSignOfLifeAfterTheCall(t *testing.T) {
 	t.Parallel()
 	for _, closed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			op, reads := harness.OpTransfer(), 0
+			op, reads := harness.OpTransfer(), new(atomic.Int32)
 			script := harness.NewScript(harness.ServiceError(500, "server_error"), harness.Succeed(op))
 			client := harness.NewClient(t, harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 				if harness.IsPathRead(r) {
-					reads++
+					reads.Add(1)
 				}
 				return script.RoundTrip(r)
 			})))
@@ -215,11 +215,11 @@ func TestSignOfLifeAfterTheCall(t *testing.T) {
 			if closed {
 				require.NoError(t, client.Close())
 				time.Sleep(time.Minute)
-				require.Zero(t, reads)
+				require.Zero(t, reads.Load())
 				return
 			}
 			time.Sleep(time.Minute)
-			require.Equal(t, 1, reads)
+			require.EqualValues(t, 1, reads.Load())
 			require.NoError(t, op.Call(t.Context(), client))
 			require.Equal(t, 70*time.Second, time.Since(began))
 		})
