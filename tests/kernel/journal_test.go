@@ -22,7 +22,7 @@ var defaults = flag.Bool("defaults", false, "TestDefaults, and the default times
 func TestJournalOverACutLink(t *testing.T) {
 	t.Parallel()
 	const all = 1000
-	attempt, rest, patience := 500*time.Millisecond, 500*time.Millisecond, time.Minute
+	attempt, rest, patience := 500*time.Millisecond, 500*time.Millisecond, 3*time.Minute
 	if *defaults {
 		attempt, rest, patience = 30*time.Second, 10*time.Second, 15*time.Minute
 	}
