@@ -53,6 +53,7 @@ func TestSafetySettings(t *testing.T) {
 		"backoff_least": c.Retry.MinWait.Seconds(), "backoff_most": c.Retry.MaxWait.Seconds(), "retry_after_most": c.Retry.MaxRetryAfter.Seconds(),
 		"throttle_least": minThrottlePause.Seconds(), "throttle_most": maxThrottlePause.Seconds(),
 		"throttle_total": c.Retry.MaxThrottleWait.Seconds(), "request_id_age": (requestIDMaxAge + requestIDMaxAhead).Seconds(),
+		"never_repeat_loads": map[bool]float64{true: 1}[c.NeverRepeatLoads],
 	})
 	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join("docs", "safety.json"))

@@ -38,7 +38,7 @@ func TestSafetyFile(t *testing.T) {
 	file.Next = safetyNext(t)
 	file.Resolves = append([]condition{{Status: []string{"success"}, Form: "refusal"}}, measuredRefusals(t)...)
 	file.Ask = safetyAsk{
-		Operation: "Accounts.Summary", Pause: 5.0, Counts: measuredSigns(t),
+		Operation: "Accounts.Summary", Header: measuredHeader(t), Pause: 5.0, Counts: measuredSigns(t),
 		GivesUp: []any{"*", 2.0, []any{"+", "attempt_timeout", "in_flight_wait"}},
 	}
 	measureRules(t, file)

@@ -47,9 +47,10 @@ type safetyOperation struct {
 }
 
 type safetyWhen struct {
-	Member string `json:"member"`
-	Values []any  `json:"values"`
-	Safety string `json:"safety"`
+	Setting string `json:"setting,omitzero"`
+	Member  string `json:"member"`
+	Values  []any  `json:"values"`
+	Safety  string `json:"safety"`
 }
 
 // memberIs holds if a member of a body has one of the values, or is a number above another one.
@@ -76,10 +77,11 @@ type safetyThen struct {
 }
 
 type safetyAsk struct {
-	Operation string    `json:"operation"`
-	Pause     any       `json:"pause"`
-	GivesUp   any       `json:"gives_up"`
-	Counts    condition `json:"counts"`
+	Operation string            `json:"operation"`
+	Header    map[string]string `json:"header"`
+	Pause     any               `json:"pause"`
+	GivesUp   any               `json:"gives_up"`
+	Counts    condition         `json:"counts"`
 }
 
 // condition is fulfilled if all its members hold.
@@ -161,9 +163,9 @@ func (f *safetyFile) operation(name string) *safetyOperation {
 	return &f.Operations[i]
 }
 
-func (o *safetyOperation) class(body []byte) string {
+func (o *safetyOperation) class(body []byte, settings scope) string {
 	for _, when := range o.When {
-		if (&memberIs{Member: when.Member, Values: when.Values}).holds(body) {
+		if (when.Setting == "" || settings.value(when.Setting) != 0) && (&memberIs{Member: when.Member, Values: when.Values}).holds(body) {
 			return when.Safety
 		}
 	}
@@ -175,9 +177,7 @@ func (o *safetyOperation) class(body []byte) string {
 
 func memberOf(body []byte, name string) (value any, has bool) {
 	var members map[string]any
-	reader := json.NewDecoder(bytes.NewReader(body))
-	reader.UseNumber()
-	_ = reader.Decode(&members)
+	_ = json.Unmarshal(body, &members)
 	value, has = members[name]
 	return value, has
 }
@@ -282,7 +282,12 @@ func (f *fileClient) send(ctx context.Context, o *safetyOperation, target, token
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { r.sent = true }})
 	request, _ := http.NewRequestWithContext(ctx, o.Method, f.base+target, bytes.NewReader(body))
 	request.Close = true
-	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Cache-Control": {"no-cache"}}
+	request.Header = http.Header{"Authorization": {"Bearer " + token}}
+	if o.Operation == f.Ask.Operation {
+		for name, value := range f.Ask.Header {
+			request.Header.Set(name, value)
+		}
+	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/vnd."+f.vendor+"+json")
 	}
@@ -299,7 +304,7 @@ func (f *fileClient) send(ctx context.Context, o *safetyOperation, target, token
 // call makes a call: its outcome, and how many requests may have arrived.
 func (f *fileClient) call(ctx context.Context, name, target string, body []byte) (outcome string, sent int) {
 	o := f.operation(name)
-	class, key := o.class(body), string(body)
+	class, key := o.class(body, f.Settings), string(body)
 	s := f.scope(scope{"tried": 0.0, "renewed": 0.0, "throttled": 0.0})
 	var throttled time.Time
 	last, unknown := f.unknown[key]

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ func measuredOperations(t *testing.T) []safetyOperation {
 			Operation: o.Name, Method: o.Method, Path: o.Path, Safety: o.Safety, Success: strings.Split(o.Success, ","), Body: o.Body,
 			Also: strings.Trim(o.Also, "-"),
 		}
-		bodies := map[string][]map[string]any{} // of requests, by class
+		bodies, uncached := map[string][]map[string]any{}, map[string][]map[string]any{} // of requests, by class
 		results := map[prepaid.Outcome][]map[string]any{}
 		for _, c := range contract.Cases() {
 			f := fixtures[c.Fixture]
@@ -48,15 +47,22 @@ func measuredOperations(t *testing.T) []safetyOperation {
 				require.NoError(t, json.Unmarshal(f.Request.Body, &request))
 			}
 			_ = json.Unmarshal(f.Body(), &response)
-			class := o.Safety
+			tested := tableCase{safety: o.Safety, call: c.Call}
+			for _, never := range []bool{false, true} {
+				class := o.Safety
+				synctest.Test(t, func(t *testing.T) {
+					trouble := &troubled{alive: o.Safety == "keyed"}
+					config := contract.Config(trouble)
+					config.NeverRepeatLoads, config.Retry = never, prepaid.RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1}
+					if _ = tested.run(t.Context(), t, config); trouble.requests == 1 {
+						class = "never"
+					}
+				})
+				by := map[bool]map[string][]map[string]any{false: bodies, true: uncached}[never]
+				by[class] = append(by[class], request)
+			}
 			synctest.Test(t, func(t *testing.T) {
-				trouble := &troubled{alive: o.Safety == "keyed"}
-				config := contract.Config(trouble)
-				config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1}
-				if _ = (&tableCase{safety: o.Safety, call: c.Call}).run(t.Context(), t, config); trouble.requests == 1 {
-					class = "never"
-				}
-				err := (&tableCase{safety: o.Safety, call: c.Call}).run(t.Context(), t, contract.Config(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+				err := tested.run(t.Context(), t, contract.Config(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 					header := http.Header{}
 					for name, value := range f.Response.Header {
 						header.Set(name, value)
@@ -65,15 +71,20 @@ func measuredOperations(t *testing.T) []safetyOperation {
 				})))
 				results[prepaid.OutcomeOf(err)] = append(results[prepaid.OutcomeOf(err)], response)
 			})
-			bodies[class] = append(bodies[class], request)
 		}
-		if len(bodies) > 1 {
-			require.Equal(t, []string{"never", o.Safety}, slices.Sorted(maps.Keys(bodies)))
-			member := separating(bodies[o.Safety], bodies["never"])
-			require.NotEmpty(t, member, "no member decides the class of %s", o.Name)
-			row.Safety, row.When = "never", []safetyWhen{{member, valuesOf(bodies[o.Safety], member), o.Safety}}
-		} else {
-			require.NotEmpty(t, bodies[o.Safety], o.Name)
+		require.NotEmpty(t, bodies[o.Safety], o.Name)
+		decides := func(by map[string][]map[string]any, member, class string) []any {
+			values := valuesOf(by[class], member)
+			for other := range by {
+				require.False(t, other != class && slices.ContainsFunc(valuesOf(by[other], member), func(v any) bool { return slices.Contains(values, v) }), o.Name)
+			}
+			return values
+		}
+		switch {
+		case len(bodies) > 1:
+			row.Safety, row.When = "never", []safetyWhen{{Member: o.Member, Values: decides(bodies, o.Member, o.Safety), Safety: o.Safety}}
+		case len(uncached) > 1:
+			row.When = []safetyWhen{{Setting: "never_repeat_loads", Member: "transaction_type", Values: decides(uncached, "transaction_type", "never"), Safety: "never"}}
 		}
 		if keys := valuesOf(bodies["keyed"], "request_id"); len(keys) > 0 {
 			row.Key = "request_id"
@@ -98,16 +109,6 @@ func measuredOperations(t *testing.T) []safetyOperation {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// separating returns the member whose values in the bodies of one class differ from those of the other.
-func separating(one, other []map[string]any) string {
-	for _, member := range slices.Sorted(maps.Keys(one[0])) {
-		if values := valuesOf(other, member); len(values) > 0 && !slices.ContainsFunc(valuesOf(one, member), func(v any) bool { return slices.Contains(values, v) }) {
-			return member
-		}
-	}
-	return ""
 }
 
 func valuesOf(bodies []map[string]any, member string) (values []any) {
@@ -166,6 +167,24 @@ func ofTypes(f func(mediaType string) bool) (found []string) {
 		}
 	}
 	return found
+}
+
+// measuredHeader finds the headers of the reads before a repeat that other reads do not have.
+func measuredHeader(t *testing.T) map[string]string {
+	t.Helper()
+	own := map[string]string{}
+	repeats(t, func(r *http.Request) (*http.Response, error) {
+		for name := range r.Header {
+			own[name] = r.Header.Get(name)
+		}
+		return harness.Respond(http.StatusOK, harness.VendorJSON, "{}")(r)
+	}, harness.Succeed(harness.OpTransfer()))
+	service := harness.NewScript(harness.Succeed(harness.OpGet()))
+	require.NoError(t, harness.OpGet().Call(t.Context(), service.Client(t)))
+	for name := range service.Requests()[0].Header {
+		delete(own, name)
+	}
+	return own
 }
 
 // measuredSigns finds the responses after which the client repeats a payment of unknown outcome.
