@@ -16,7 +16,8 @@
 // A claimed payment belongs to its worker for a time that nothing can shorten: 3 minutes and 40 seconds by default; [journal.Workers.Run]
 // lists its parts. If a worker dies, another worker takes its payments after the lease. The new worker treats their outcome as unknown: it
 // sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent. Only Postgres's
-// clock decides. docs/payments-at-scale.md names the remaining risks, and the rules for a failover: call [Store.Recover].
+// clock decides: the clocks of workers may be set. docs/payments-at-scale.md names the remaining risks, and the rules for a failover, after
+// which workers stop until you call [Store.Recover].
 //
 // A worker that took longer than its lease can only record a success. From 29 days after its first attempt, or once the client
 // refuses its request ID, a payment of unknown outcome waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is

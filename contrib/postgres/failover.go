@@ -45,11 +45,12 @@ const recoverSQL = `with p as (
 // serverHereSQL lets workers that begin from now on send from this server, and no others.
 const serverHereSQL = `update {s}.versions set server = {server}, epoch = gen_random_uuid() where version = 2`
 
-// Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Until you call it, workers there
-// send nothing, and Run returns [journal.ErrFailover]. Call it once on that server, after all workers have ended. It returns the number of pending payments. All of them then count as sent: if the server lost
-// a claim, the worker that made the claim may still be sending. The payments become due after 1.5 times Options.CallTimeout, which
-// must not be shorter than the CallTimeout of earlier workers, and then rest for AttemptTimeout and InFlightWait of the client.
-// Workers then send them under the same request IDs: if the service has paid, it returns its first response.
+// Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Until then workers send
+// nothing from there, and Run returns [journal.ErrFailover]. Call it once on that server, after all workers have ended. It returns the
+// number of pending payments. All of them then count as sent: if the server lost a claim, the worker that made the claim may still be
+// sending. The payments become due after 1.5 times Options.CallTimeout, which must not be shorter than the CallTimeout of earlier workers,
+// and then rest for AttemptTimeout and InFlightWait of the client. Workers then send them under the same request IDs: if the service has
+// paid, it returns its first response.
 //
 // Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its
 // Review. Payments with a final outcome do not change. docs/payments-at-scale.md names the remaining risks.

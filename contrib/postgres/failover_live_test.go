@@ -101,31 +101,34 @@ func TestEarlierWorkersStopAfterRecover(t *testing.T) {
 func TestAnotherServer(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{"replace(server, ' ', '1 ')", "left(server, -1) || '2'", "null"} {
-		s := newStore(t)
-		s.add(3)
-		list := s.claims(&teller{}, 2)
-		var ends []journal.End
-		for _, h := range list {
-			ends = append(ends, s.ended(h, &prepaid.TransferResult{TransactionID: "7"}, nil))
-		}
-		s.exec("update prepaid.versions set server = " + server + " where version = 2")
-		tx, err := s.pool.Begin(t.Context())
-		require.NoError(t, err)
-		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-		_, err = tx.Exec(t.Context(), "select from prepaid.payments where request_id = $1 for update", string(list[0].Entry.RequestID))
-		require.NoError(t, err)
-		recorded, err := s.Record(t.Context(), ends)
-		require.ErrorIs(t, err, journal.ErrFailover)
-		require.Equal(t, []journal.Recorded{{Locked: true}, {Written: true}}, recorded)
-		require.NoError(t, tx.Rollback(t.Context()))
-		recorded, err = s.Record(t.Context(), ends)
-		require.ErrorIs(t, err, journal.ErrFailover)
-		require.Equal(t, []journal.Recorded{{Written: true}, {Written: true}}, recorded)
-		require.Equal(t, journal.StateDone, s.entry(list[0].Entry.RequestID).State)
-		for range 2 {
-			_, err = s.Claim(t.Context(), journal.Claim{N: 3, Admitted: time.Now()})
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			s.add(3)
+			list := s.claims(&teller{}, 2)
+			var ends []journal.End
+			for _, h := range list {
+				ends = append(ends, s.ended(h, &prepaid.TransferResult{TransactionID: "7"}, nil))
+			}
+			s.exec("update prepaid.versions set server = " + server + " where version = 2")
+			tx, err := s.pool.Begin(t.Context())
+			require.NoError(t, err)
+			defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+			_, err = tx.Exec(t.Context(), "select from prepaid.payments where request_id = $1 for update", string(list[0].Entry.RequestID))
+			require.NoError(t, err)
+			recorded, err := s.Record(t.Context(), ends)
 			require.ErrorIs(t, err, journal.ErrFailover)
-		}
-		require.Equal(t, "1", text(t, s.pool, "select count(*)::text from prepaid.payments where state = 'queued'"))
+			require.Equal(t, []journal.Recorded{{Locked: true}, {Written: true}}, recorded)
+			require.NoError(t, tx.Rollback(t.Context()))
+			recorded, err = s.Record(t.Context(), ends)
+			require.ErrorIs(t, err, journal.ErrFailover)
+			require.Equal(t, []journal.Recorded{{Written: true}, {Written: true}}, recorded)
+			require.Equal(t, journal.StateDone, s.entry(list[0].Entry.RequestID).State)
+			for range 2 {
+				_, err = s.Claim(t.Context(), journal.Claim{N: 3, Admitted: time.Now()})
+				require.ErrorIs(t, err, journal.ErrFailover)
+			}
+			require.Equal(t, "1", text(t, s.pool, "select count(*)::text from prepaid.payments where state = 'queued'"))
+		})
 	}
 }

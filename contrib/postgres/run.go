@@ -15,7 +15,9 @@ import (
 // of Settled fails while Run ends, another Run repeats it. Give the process Grace plus 10 s to stop. Call Run in as many processes
 // as you like, even of different versions. sender is client.Accounts of a [prepaid.Client].
 //
-// Errors: a [*prepaid.ValidationError] of workers, immediately; [journal.ErrNotRecorded], as from [journal.Workers.Run].
+// Errors: a [*prepaid.ValidationError] of workers, immediately; [journal.ErrFailover] if the server has another system identifier or
+// timeline than [Migrate] or [Store.Recover] found: call Recover when all workers have ended; [journal.ErrNotRecorded], as from
+// [journal.Workers.Run].
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
 	engine := journal.Workers{
 		N: workers.N, Claim: workers.Claim, Grace: workers.Grace, CallTimeout: s.options.CallTimeout,
