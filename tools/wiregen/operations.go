@@ -80,7 +80,7 @@ func (o *operation) row(methods map[string]bool) string {
 	}
 	note := o.note
 	if len(o.never) > 0 {
-		note = fmt.Sprintf("Class never if `%s` is `%s`: %s", o.member, strings.Join(o.never, "` or `"), note)
+		note = "Class never if `" + o.member + "` is `" + strings.Join(o.never, "` or `") + "`: " + note
 	}
 	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, note), "|  |", "| |")
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// This file is a client in another language, as it were: it has net/http and docs/safety.json, and uses nothing of package prepaid.
+// This file stands for a client in another language: it uses net/http and docs/safety.json, and nothing of package prepaid.
 
 // safetyFile is docs/safety.json. docs/operations.md explains it.
 type safetyFile struct {
@@ -96,7 +96,7 @@ type condition struct {
 	Without    []string `json:"without,omitzero"`
 }
 
-// result is what an attempt came to.
+// result is the result of an attempt.
 type result struct {
 	sent, complete bool
 	status         int

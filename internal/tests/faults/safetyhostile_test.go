@@ -110,21 +110,21 @@ func TestSafetyInTheDocument(t *testing.T) {
 	}
 }
 
-// road is a way to the emulator that can be away: a proxy responds to the client, and its kernel delivers what it has accepted.
-type road struct {
+// link connects a client to the emulator and can be down: a proxy then responds, and its kernel delivers the accepted requests later.
+type link struct {
 	http.RoundTripper
 
-	from, until time.Time                                           // away
+	from, until time.Time                                           // down
 	late        func(arrives time.Duration) time.Duration           // when a request of this age is delivered after the end; nil: never
-	page        func(*http.Request) (*http.Response, error)         // while it is away
+	page        func(*http.Request) (*http.Response, error)         // while it is down
 	after       func(r *http.Request, response *http.Response) bool // of each request that arrives; reports whether its response is lost
 	running     sync.WaitGroup
 }
 
-// RoundTrip makes the way.
+// RoundTrip delivers a request, now or later.
 //
 //waits:bubble
-func (w *road) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
 		trace.GotConn(httptrace.GotConnInfo{})
 	}
@@ -157,30 +157,30 @@ func (w *road) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// danger is a scene in which a careless client pays twice, or undoes a change that another program has made since.
-type danger struct {
+// scene is a situation in which a careless client pays twice, or undoes a change that another program has made since.
+type scene struct {
 	name  string
-	arm   func(srv *prepaidtest.Server, w *road)
+	arm   func(srv *prepaidtest.Server, w *link)
 	pause time.Duration // before the next call
 	load  bool          // of a service that does not cache loads
 	undo  string        // the operation whose late repeat would undo a block; else a payment is made
 }
 
-func dangers() []danger {
+func scenes() []scene {
 	transfer := harness.TransferOperation
-	inject := func(faults ...prepaidtest.Fault) func(*prepaidtest.Server, *road) {
-		return func(srv *prepaidtest.Server, _ *road) { srv.Inject(transfer, faults...) }
+	inject := func(faults ...prepaidtest.Fault) func(*prepaidtest.Server, *link) {
+		return func(srv *prepaidtest.Server, _ *link) { srv.Inject(transfer, faults...) }
 	}
-	away := func(until time.Duration, late func(time.Duration) time.Duration, page harness.Step) func(*prepaidtest.Server, *road) {
-		return func(srv *prepaidtest.Server, w *road) {
+	away := func(until time.Duration, late func(time.Duration) time.Duration, page harness.Step) func(*prepaidtest.Server, *link) {
+		return func(srv *prepaidtest.Server, w *link) {
 			srv.Inject(transfer, prepaidtest.Delay(9*time.Second).Always()) // the service needs that long
 			w.from, w.until, w.late, w.page = time.Now(), time.Now().Add(until), late, page
 		}
 	}
 	atOnce := func(time.Duration) time.Duration { return 0 }
-	var all []danger
-	add := func(name string, arm func(*prepaidtest.Server, *road)) {
-		all = append(all, danger{name: name, arm: arm})
+	var all []scene
+	add := func(name string, arm func(*prepaidtest.Server, *link)) {
+		all = append(all, scene{name: name, arm: arm})
 	}
 	add("response lost", inject(prepaidtest.CommitThenDrop()))
 	add("429 and a lapsed token", inject(prepaidtest.TooManyRequests(0).Times(3), prepaidtest.ExpireToken(), prepaidtest.CommitThenDrop()))
@@ -216,25 +216,25 @@ func dangers() []danger {
 		add("paid, the repeat refused by "+name, inject(prepaidtest.CommitThenDrop(), refusal))
 	}
 	add("not paid, the repeat refused", inject(prepaidtest.DropBeforeCommit(), prepaidtest.Respond(400, "invalid_request")))
-	all = append(all, danger{name: "31 days later", arm: inject(prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "")), pause: 31 * 24 * time.Hour})
-	all = append(all, danger{name: "a load", arm: inject(prepaidtest.CommitThenDrop()), load: true})
+	all = append(all, scene{name: "31 days later", arm: inject(prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "")), pause: 31 * 24 * time.Hour})
+	all = append(all, scene{name: "a load", arm: inject(prepaidtest.CommitThenDrop()), load: true})
 	for _, operation := range []string{"Accounts.SetStatus", "Accounts.SetPlasticEnabled"} {
-		all = append(all, danger{name: "block after " + operation, undo: operation})
+		all = append(all, scene{name: "block after " + operation, undo: operation})
 	}
 	return all
 }
 
-// harmed returns the scenes in which a client of the file pays twice, or undoes a newer change.
-func harmed(t *testing.T, file *safetyFile) (names []string) {
+// harmfulScenes returns the scenes in which a client of the file pays twice, or undoes a newer change.
+func harmfulScenes(t *testing.T, file *safetyFile) (names []string) {
 	t.Helper()
-	for _, d := range dangers() {
+	for _, d := range scenes() {
 		synctest.Test(t, func(t *testing.T) {
 			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: d.load})
 			config, from, to := srv.Config(), srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-			way := &road{RoundTripper: config.Transport}
+			network := &link{RoundTripper: config.Transport}
 			tokens := harness.NewClient(t, config)
 			client := &fileClient{
-				safetyFile: *file, base: strings.TrimSuffix(srv.URL, "/3.0/"), vendor: config.Vendor, transport: way, unknown: map[string]time.Time{},
+				safetyFile: *file, base: strings.TrimSuffix(srv.URL, "/3.0/"), vendor: config.Vendor, transport: network, unknown: map[string]time.Time{},
 				token: func(rejected string) string {
 					if rejected != "" {
 						_, _ = tokens.Accounts.Summary(t.Context(), from) // its token has lapsed, too
@@ -246,8 +246,8 @@ func harmed(t *testing.T, file *safetyFile) (names []string) {
 			}
 			account := "/3.0/accounts/" + string(from)
 			if d.undo != "" {
-				way.after = func(r *http.Request, _ *http.Response) bool {
-					way.after = nil
+				network.after = func(r *http.Request, _ *http.Response) bool {
+					network.after = nil
 					srv.SetStatus(from, "lost_or_stolen")
 					require.NoError(t, tokens.Accounts.SetPlasticEnabled(t.Context(), from, prepaid.SetPlasticEnabledParams{}))
 					return r.Method == http.MethodPut
@@ -262,7 +262,7 @@ func harmed(t *testing.T, file *safetyFile) (names []string) {
 				}
 				return
 			}
-			d.arm(srv, way)
+			d.arm(srv, network)
 			outcome := "rejected"
 			for n := 1; outcome == "rejected" && n < 4; n++ { // it is paid some other way
 				body := fmt.Appendf(nil, `{"request_id":"pay-%d","amount":25.50,"source_reference":"s","destination_reference":"d",`+
@@ -273,7 +273,7 @@ func harmed(t *testing.T, file *safetyFile) (names []string) {
 					time.Sleep(d.pause + time.Second)
 				}
 			}
-			way.running.Wait()
+			network.running.Wait()
 			time.Sleep(time.Hour)
 			if srv.Balance(from) != "74.50" {
 				names = append(names, d.name)
@@ -292,7 +292,7 @@ func TestSafetyFileFollowedLiterally(t *testing.T) {
 		file.Settings["never_repeat_loads"] = 1.0
 		return file
 	}
-	require.Empty(t, harmed(t, read(t)))
+	require.Empty(t, harmfulScenes(t, read(t)))
 	for name, tc := range map[string]struct {
 		without func(f *safetyFile)
 		harm    []string
@@ -335,7 +335,7 @@ func TestSafetyFileFollowedLiterally(t *testing.T) {
 			t.Parallel()
 			file := read(t)
 			tc.without(file)
-			got := harmed(t, file)
+			got := harmfulScenes(t, file)
 			t.Log(len(got), got)
 			require.Subset(t, got, tc.harm)
 		})

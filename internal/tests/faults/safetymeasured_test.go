@@ -223,7 +223,8 @@ func measuredRefusals(t *testing.T) []condition {
 	}}
 }
 
-// waits are the ages of a request of unknown outcome at which package liveness sees and does something.
+// waits are ages of a request of unknown outcome: when package liveness asks, when responses arrive, and when it permits the repeat. signs
+// counts the responses.
 type waits struct{ firstAsked, first, secondAsked, second, repeat, signs float64 }
 
 // measuredWaits returns the waits of package liveness if the service is silent until the request has the age silence, and needs slow
