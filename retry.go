@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -287,9 +288,20 @@ func (c *core) awaitRepeat(ctx context.Context, source AccountID, unknown livene
 // repeat need not wait for the first of its two responses.
 func (c *core) watch(ctx context.Context, source string) {
 	defer func() { _ = recover() }() // of the caller's limiter or token source: the attempt goes on
-	c.alive.Sign(ctx, c.config.AttemptTimeout, func(ctx context.Context) (final bool, err error) {
+	c.alive.Sign(untraced{ctx}, c.config.AttemptTimeout, func(ctx context.Context) (final bool, err error) {
 		return c.readForLife(ctx, AccountID(source))
 	})
+}
+
+// untraced hides the caller's [httptrace.ClientTrace], which expects one request at a time.
+type untraced struct{ context.Context } //nolint:containedctx // it is a context
+
+func (c untraced) Value(key any) any {
+	value := c.Context.Value(key)
+	if _, ok := value.(*httptrace.ClientTrace); ok {
+		return nil
+	}
+	return value
 }
 
 // watchLater is watch after a call that ended before a third of its attempt's time had passed, with unknown outcome: the next call, or

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -224,4 +225,27 @@ func TestSignOfLifeAfterTheCall(t *testing.T) {
 			require.Equal(t, 70*time.Second, time.Since(began))
 		})
 	}
+}
+
+// The caller's httptrace hooks see one request at a time: not the read during an attempt.
+func TestReadDuringAnAttemptIsNotTraced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		op := harness.OpTransfer()
+		var reads, seen atomic.Int32
+		client := harness.NewClient(t, harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if hook := httptrace.ContextClientTrace(r.Context()).GetConn; hook != nil {
+				hook("")
+			}
+			if harness.IsPathRead(r) {
+				reads.Add(1)
+				return harness.Respond(200, harness.VendorJSON, harness.SummaryJSON)(r)
+			}
+			return harness.After(20*time.Second, harness.Succeed(op))(r)
+		})))
+		trace := &httptrace.ClientTrace{GetConn: func(string) { seen.Add(1) }}
+		require.NoError(t, op.Call(httptrace.WithClientTrace(t.Context(), trace), client))
+		require.EqualValues(t, 1, reads.Load())
+		require.EqualValues(t, 1, seen.Load())
+	})
 }
