@@ -14,12 +14,15 @@ local known = ARGV[15] == '1'
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
+-- If the clock was set back, all times move with it: nothing takes longer because of it.
+local back = math.max(0, (tonumber(redis.call('HGET', KEYS[1], 'seen') or 0) or 0) - now)
+
 local state, members, stayed, flat = {}, {}, false, redis.call('HGETALL', KEYS[1])
 for i = 1, #flat, 2 do
 	if string.sub(flat[i], 1, 2) == 'm:' then
 		local m = {}
 		for part in string.gmatch(flat[i + 1], '[^ ]+') do m[#m + 1] = tonumber(part) end
-		local member = {held = m[1], seq = m[2], need = {m[3], m[4], m[5]}, seen = m[6], ends = m[7], leaves = m[8] == 1}
+		local member = {held = m[1], seq = m[2], need = {m[3], m[4], m[5]}, seen = m[6] - back, ends = m[7] - back, leaves = m[8] == 1}
 		stayed = stayed or not member.leaves
 		if member.ends > now then
 			members[string.sub(flat[i], 3)] = member
@@ -29,6 +32,10 @@ for i = 1, #flat, 2 do
 	else
 		state[flat[i]] = tonumber(flat[i + 1]) or flat[i + 1]
 	end
+end
+
+for _, name in ipairs({'seen', 'open', 'pause'}) do
+	if state[name] then state[name] = state[name] - back end
 end
 
 -- Until open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this Redis
@@ -138,8 +145,11 @@ if mine then
 	me.held = held + granted
 end
 
-redis.call('HSET', KEYS[1], 'm:' .. id, string.format('%d %d %d %d %d %d %d %d', me.held, me.seq,
-	me.need[1], me.need[2], me.need[3], me.seen, me.ends, me.leaves and 1 or 0), 'seen', string.format('%d', now), 'open', string.format('%d', open), 'run', 'r' .. run,
+for name, m in pairs(back > 0 and members or {[id] = me}) do
+	redis.call('HSET', KEYS[1], 'm:' .. name, string.format('%d %d %d %d %d %d %d %d', m.held, m.seq,
+		m.need[1], m.need[2], m.need[3], m.seen, m.ends, m.leaves and 1 or 0))
+end
+redis.call('HSET', KEYS[1], 'seen', string.format('%d', now), 'open', string.format('%d', open), 'run', 'r' .. run,
 	'pause', string.format('%d', state.pause or 0), 'pauses', string.format('%d', state.pauses or 0))
 redis.call('PEXPIRE', KEYS[1], string.format('%d', math.max(3600000, 2 * gone)))
 return {granted, give, allot, count, math.max(0, (state.pause or 0) - now), state.pauses or 0, math.max(0, open - now)}

@@ -1,6 +1,7 @@
 package prepaidredis
 
 import (
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -47,6 +48,9 @@ func (m *model) next() fleet.Report {
 		passes = 0
 	}
 	m.server.Now += passes
+	if m.often(100) { // the clock is set back
+		m.server.Now -= m.random.Int64N(100_000_000)
+	}
 	if m.often(200) { // a restart
 		m.server.Run, m.server.Up = m.server.Run+"n", 0
 	}
@@ -77,8 +81,11 @@ func (m *model) next() fleet.Report {
 
 // exchange returns the grant of [fleet.State] and applies it to the replica.
 func (m *model) exchange(r fleet.Report) fleet.Grant {
-	g := m.state.Exchange(m.server, r)
-	if g.Granted != fleet.Void {
+	after := m.state
+	after.Members = maps.Clone(after.Members)
+	g := after.Exchange(m.server, r)
+	if g.Granted != fleet.Void { // else nothing is stored
+		m.state = after
 		m.held[r.ID[0]-'0'] += g.Granted - g.Give
 	}
 	return g
@@ -135,5 +142,5 @@ func TestScriptGrantsWhatStateGrants(t *testing.T) {
 		}
 	}
 	t.Logf("of 6,000 exchanges %d granted, %d recalled, %d were void", granted, gave, void)
-	require.Greater(t, min(granted/2, gave, void), 80)
+	require.Greater(t, min(granted/2, gave, void), 30)
 }

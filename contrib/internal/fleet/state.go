@@ -43,6 +43,13 @@ type Server struct {
 // Exchange carries out one exchange. If the grant is Void, the state need not be stored.
 func (s *State) Exchange(server Server, r Report) Grant {
 	now, lease, gone := server.Now, r.Lease.Milliseconds(), r.Gone.Milliseconds()
+	if back := s.Seen - now; back > 0 { // the server's clock was set back: nothing takes longer because of it
+		s.Seen, s.Open, s.Paused = s.Seen-back, s.Open-back, s.Paused-back
+		for id, m := range s.Members {
+			m.Seen, m.Ends = m.Seen-back, m.Ends-back
+			s.Members[id] = m
+		}
+	}
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
@@ -58,7 +65,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	// of the last exchange, after a lease without any report, and if the state was lost.
 	switch {
 	case s.Server == "" && !r.Known:
-		s.Open = now + max(0, gone-server.Up)
+		s.Open = now + max(0, gone-max(0, server.Up))
 	case s.Server != server.Run, silent:
 		s.Open = now + gone
 	}
