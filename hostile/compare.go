@@ -202,7 +202,7 @@ func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]pre
 			continue
 		}
 		if _, ok := from[f.process]; !ok {
-			from[f.process] = f.at - r.options.Freeze - time.Second
+			from[f.process] = f.at - 2*r.options.Freeze - time.Second
 		}
 		first, until = min(first, f.at), max(until, f.at, f.ended)
 		lines = append(lines, r.flown(f, log)...)

@@ -5,8 +5,9 @@
 // in its environment. The copy pays, and ends with status 0 when all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
-//   - freezes copies (SIGSTOP) in the middle of a request, until other copies have had time to take over
-//   - loses responses, executes requests long after their connection has ended, and executes repeats that overtake a request
+//   - freezes copies (SIGSTOP) in the middle of a request until another copy takes over, and then lets requests of both run for long
+//   - ends connections without a response (FIN, RST or silence), executes requests long after their connection has ended, and executes
+//     repeats that overtake a request
 //   - cuts the network between a process and the service, or freezes the service, often for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
@@ -43,9 +44,9 @@
 //
 // # Seeds
 //
-// Faults, kills, freezes and cuts depend only on the seed, the payment and the number of its requests so far. They do not
-// depend on time, or on which copy is faster. The same seed gives the same failures. Only the interleaving of the copies'
-// own steps is random. If Options has no Seed, PREPAID_HOSTILE_SEED sets the seed.
+// Faults, kills and cuts depend only on the seed, the payment and the number of its requests so far. They do not depend on time, or on
+// which copy is faster. But a freeze waits for a request after which its copy probably has more to send, and no copy that is frozen or
+// takes over is disturbed: these actions come with a later request. The interleaving of the copies' own steps is random. If Options has no Seed, PREPAID_HOSTILE_SEED sets the seed.
 //
 // # Safety
 //

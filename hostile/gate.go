@@ -44,6 +44,7 @@ type move struct {
 // passage is the state of a request that passes through the emulator.
 type passage struct {
 	process        *process
+	writer         http.ResponseWriter
 	wire           *wire
 	sent, released time.Time // released is zero if the request was not held
 	flight         int       // index in flights; -1 for none
@@ -54,7 +55,7 @@ type passageKey struct{}
 
 // ServeHTTP passes a request of this process on to the emulator.
 func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	through := &passage{process: p, flight: -1}
+	through := &passage{process: p, writer: w, flight: -1}
 	through.wire, _ = q.Context().Value(wireKey{}).(*wire)
 	through.sent, through.released = through.wire.times()
 	through.awaitService()
@@ -154,6 +155,10 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 	if lost {
 		fault = prepaidtest.DropBeforeCommit()
 	}
+	through.wire.endsAs(next.ending)
+	if next.interim {
+		through.writer.WriteHeader(http.StatusEarlyHints)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	flown := &r.flights[through.flight]
@@ -165,6 +170,10 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 		r.counts.Faults++
 		if loses(flown.fault) {
 			r.counts.LostResponses++
+			flown.fault += ", connection " + next.ending.String()
+		}
+		if next.interim {
+			flown.fault = "interim response 103, " + flown.fault
 		}
 	}
 	return fault
@@ -202,11 +211,14 @@ func (r *run) waiting(id prepaid.RequestID) bool {
 	return slices.ContainsFunc(list, func(f flight) bool { return !f.waiting.gone() && !f.process.frozenSince(r.began.Add(f.at)) })
 }
 
-// anyLate reports whether a request with this ID was on its way while its process was frozen.
+// anyLate reports whether a request with this ID that may still run was on its way while its process was frozen.
 func (r *run) anyLate(id prepaid.RequestID) bool {
+	since := r.since() - r.options.AttemptTimeout - r.options.InFlightWait
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.flights, func(f flight) bool { return f.requestID == id && f.late })
+	return slices.ContainsFunc(r.flights, func(f flight) bool {
+		return f.requestID == id && f.late && (f.waiting != nil || max(f.at, f.reached) > since)
+	})
 }
 
 // mostArrivals is how often one payment may be sent. A worker with correct waits needs a tenth of that.
@@ -224,6 +236,10 @@ func (r *run) arrive(through *passage, flown flight) step {
 	}
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
+	next.disturbance = r.next(flown, next.disturbance)
+	if r.meets(flown) && next.fault == (prepaidtest.Fault{}) {
+		next.runs = r.options.longest()
+	}
 	if !through.released.IsZero() { // a later response may prove that the earlier request has arrived
 		next.held = false
 	}
@@ -254,7 +270,7 @@ func (r *run) act(through *passage, next step) {
 	case actKillAfter:
 		through.after = true
 	case actFreeze:
-		if through.process.freeze(r.options.Freeze) {
+		if through.process.freeze(next.freeze, r.options.Freeze) {
 			r.count(&r.counts.Freezes)
 		}
 	case actCut:

@@ -77,19 +77,45 @@ func (l listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	far, near := net.Pipe()
-	w := &wire{Conn: near, far: far, socket: socket, process: l.process, done: make(chan struct{}), sent: time.Now()}
+	w := &wire{
+		Conn: near, far: far, socket: socket.(*net.TCPConn), process: l.process, done: make(chan struct{}), over: make(chan struct{}), sent: time.Now(),
+	}
 	w.more.L = &w.mu
 	r := l.process.run
 	r.open.Add(1)
 	r.background.Go(w.receive)
+	r.background.Go(w.deliver)
 	r.background.Go(func() {
 		defer r.open.Add(-1)
-		w.deliver()
 		<-w.done
-		w.pass() // while the network is cut, the worker does not see that the connection ends
-		_ = socket.Close()
+		w.end()
 	})
 	return w, nil
+}
+
+// ending is how the worker sees the end of a connection that the service has closed. The zero value is an orderly end (FIN) at once.
+type ending struct {
+	how   how
+	after time.Duration
+}
+
+type how int
+
+const (
+	closes     how = iota // FIN
+	halfCloses            // FIN, but the connection still accepts bytes, which are lost
+	resets                // RST
+	isSilent              // the worker sees nothing, and bytes that it sends are lost
+	kindsOfEndings
+)
+
+// String describes an ending in a timeline.
+func (e ending) String() string {
+	text := [...]string{"closed", "half-closed", "reset", "silent"}[e.how]
+	if e.after > 0 && e.how != isSilent {
+		text += " after " + e.after.String()
+	}
+	return text
 }
 
 // wire is a connection of a process as the service sees it. It always reads its socket, to detect a reset by the worker's side. It
@@ -98,10 +124,11 @@ func (l listener) Accept() (net.Conn, error) {
 type wire struct {
 	net.Conn // the service's end
 	far      net.Conn
-	socket   net.Conn
+	socket   *net.TCPConn
 	process  *process
 	once     sync.Once
 	done     chan struct{} // closed by Close
+	over     chan struct{} // closed when the worker has ended the connection
 	written  atomic.Bool   // a response was written since the last request
 
 	mu       sync.Mutex // guards all below
@@ -111,6 +138,7 @@ type wire struct {
 	ended    error     // read error of the socket
 	sent     time.Time // when the request that the service is reading was sent
 	released time.Time // when that request arrived, if it was held
+	ending   ending
 }
 
 type wireKey struct{}
@@ -139,8 +167,9 @@ func (w *wire) receive() {
 	}
 }
 
-// deliver passes the bytes from the socket to the service.
+// deliver passes the bytes from the socket to the service. After the service has closed the connection, they are lost.
 func (w *wire) deliver() {
+	defer close(w.over)
 	defer func() { _ = w.far.Close() }()
 	for {
 		w.mu.Lock()
@@ -159,19 +188,47 @@ func (w *wire) deliver() {
 		}
 		w.bytes, w.held = nil, false
 		w.mu.Unlock()
-		if len(bytes) > 0 {
-			if _, err := w.far.Write(bytes); err != nil {
-				return
-			}
-		}
+		_, _ = w.far.Write(bytes) // fails if the service has closed the connection
 		if ended != nil {
 			return
 		}
 	}
 }
 
+// end ends the connection that the service has closed, after all bytes of the response. While the network is cut, the worker does not
+// see the end.
+func (w *wire) end() {
+	w.mu.Lock()
+	ending := w.ending
+	w.mu.Unlock()
+	select {
+	case <-time.After(ending.after):
+	case <-w.over:
+	}
+	w.pass()
+	switch ending.how {
+	case resets:
+		_ = w.socket.SetLinger(0)
+	case halfCloses:
+		_ = w.socket.CloseWrite()
+		<-w.over
+	case isSilent:
+		<-w.over
+	}
+	_ = w.socket.Close()
+}
+
+// endsAs chooses how the worker sees the end of the connection.
+func (w *wire) endsAs(e ending) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ending = e
+}
+
 // isReset reports whether the worker's side has reset the connection. The caller holds mu.
-func (w *wire) isReset() bool { return w.ended != nil && !errors.Is(w.ended, io.EOF) }
+func (w *wire) isReset() bool {
+	return w.ended != nil && !errors.Is(w.ended, io.EOF) && !errors.Is(w.ended, net.ErrClosed)
+}
 
 // gone is isReset for callers that do not hold mu.
 func (w *wire) gone() bool {
@@ -187,9 +244,9 @@ func (w *wire) times() (sent, released time.Time) {
 	return w.sent, w.released
 }
 
-// pass waits until the network is not cut and the service is not frozen.
+// pass waits until the network is not cut, the service is not frozen, and the process can get responses.
 func (w *wire) pass() {
-	for w.process.network.pass() || w.process.run.service.pass() { // until both are open at once
+	for w.process.network.pass() || w.process.run.service.pass() || w.process.responses.pass() { // until all are open at once
 	}
 }
 

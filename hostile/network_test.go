@@ -3,8 +3,11 @@ package hostile
 import (
 	"bufio"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,12 +56,12 @@ func (l *testLine) cut() {
 }
 
 // send sends a request and returns when it has left the worker.
-func (l *testLine) send(t *testing.T) (*net.TCPConn, *wire) {
+func (l *testLine) send(t *testing.T, headers string) (*net.TCPConn, *wire) {
 	t.Helper()
 	connection, err := net.Dial("tcp", l.address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = connection.Close() })
-	_, err = connection.Write([]byte("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"))
+	_, err = connection.Write([]byte("GET /x HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n"))
 	require.NoError(t, err)
 	return connection.(*net.TCPConn), <-l.wires
 }
@@ -82,12 +85,15 @@ func TestRequestAndResponsePassAfterACut(t *testing.T) {
 		"by the service": {nothing, func(l *testLine) {
 			l.process.run.service.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
 		}},
+		"by the end of a freeze": {nothing, func(l *testLine) {
+			l.process.responses.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newTestLine(t, c.handle)
 			c.before(l)
-			connection, w := l.send(t)
+			connection, w := l.send(t, "")
 			if name == "of the request" {
 				eventually(t, w, func() bool { return w.held })
 			} else {
@@ -122,4 +128,40 @@ func TestBarrier(t *testing.T) {
 	b.stays()
 	require.False(t, b.pass())
 	require.False(t, b.closeFor(time.Hour, l.over, background, func() {}))
+}
+
+// A worker that reads to the end of the connection gets the whole response, and the end.
+func TestResponseWithoutKeepAlive(t *testing.T) {
+	t.Parallel()
+	connection, _ := newTestLine(t, nothing).send(t, "Connection: close\r\n")
+	text, err := io.ReadAll(connection)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "HTTP/1.1 200 OK\r\n")
+}
+
+// The worker sees at once that the service closes a connection.
+func TestServiceEndsAConnection(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[how]error{closes: io.EOF, halfCloses: io.EOF, resets: syscall.ECONNRESET} {
+		t.Run(ending{how: how}.String(), func(t *testing.T) {
+			t.Parallel()
+			connection, w := newTestLine(t, nothing).send(t, "")
+			reader := bufio.NewReader(connection)
+			response, err := http.ReadResponse(reader, nil)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			w.endsAs(ending{how: how})
+			require.NoError(t, w.Close())
+			_, err = reader.ReadByte()
+			require.ErrorIs(t, err, end)
+			if how == halfCloses { // the connection still takes bytes
+				_, err = connection.Write([]byte("GET /y HTTP/1.1\r\n"))
+				require.NoError(t, err)
+				require.NoError(t, connection.CloseWrite())
+			}
+			<-w.over
+			require.Equal(t, how == halfCloses, errors.Is(w.ended, io.EOF))
+			require.False(t, w.gone(), "the worker's side has not reset it")
+		})
+	}
 }

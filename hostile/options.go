@@ -43,7 +43,8 @@ type Options struct {
 	Kills int
 	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
 	Freezes int
-	// Freeze is how long a copy is frozen. Choose more than the worker's lease. Default: twice AttemptTimeout + InFlightWait.
+	// Freeze is how long a copy is frozen, at least. It stays frozen until another copy takes over its payment, but at most twice as
+	// long. Choose more than the lease of the worker. Default: twice AttemptTimeout + InFlightWait.
 	Freeze time.Duration
 	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
 	Cuts int

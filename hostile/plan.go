@@ -24,12 +24,22 @@ const (
 
 // step is the plan for one arrival of one payment.
 type step struct {
-	fault prepaidtest.Fault
-	runs  time.Duration // how long the request takes if it is carried out
+	fault   prepaidtest.Fault
+	ending  ending        // of the connection, if the fault closes it
+	runs    time.Duration // how long the request takes if it is carried out
+	interim bool          // a response of status 103 comes first
+	disturbance
+}
+
+// disturbance is the action of a step.
+type disturbance struct {
 	act   action
 	lasts time.Duration // duration of actNetwork or actService
 	held  bool          // the request waits for the end of actNetwork or actService; otherwise the response waits
 	kill  bool          // with actNetwork: the copy is killed meanwhile
+	waits int           // for how many requests at most actFreeze waits for the right one
+
+	freeze *freeze // of actFreeze
 }
 
 // limited returns the fault of a step. With this fault the request takes at most the duration left.
@@ -124,20 +134,29 @@ func (o Options) held(r *rand.Rand) time.Duration {
 	return (longest - time.Duration(r.Int64N(int64(longest/2)))).Round(time.Microsecond)
 }
 
+// ending returns how a connection ends; half of the ends come before the worker's time-out, but not at once.
+func (o Options) ending(r *rand.Rand) ending {
+	e := ending{how: how(r.IntN(int(kindsOfEndings)))}
+	if after := r.Int64N(int64(o.AttemptTimeout)); r.IntN(2) == 0 {
+		e.after = time.Duration(after).Round(time.Microsecond)
+	}
+	return e
+}
+
 const kindsOfFaults = 17
 
 // fault returns a step that is possible for any request. If unknown is true, a refusal of the next request proves
 // nothing. Otherwise that refusal would prove that nothing moved, and a worker could abandon the payment.
 func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
-	gateway := []int{502, 503, 504}[r.IntN(3)]
-	held := o.held(r)
+	gateway := []int{408, 502, 503, 504}[r.IntN(4)]
+	held, end, interim := o.held(r), o.ending(r), r.IntN(3) == 0
 	switch kind {
 	case 0:
-		return step{fault: prepaidtest.CommitThenDrop()}, true
+		return step{fault: prepaidtest.CommitThenDrop(), ending: end}, true
 	case 1:
-		return step{fault: prepaidtest.DropBeforeCommit()}, true
+		return step{fault: prepaidtest.DropBeforeCommit(), ending: end}, true
 	case 2, 3, 4:
-		return step{fault: prepaidtest.DropBeforeCommit(), runs: held}, true
+		return step{fault: prepaidtest.DropBeforeCommit(), ending: end, runs: held, interim: interim}, true
 	case 5, 6:
 		return step{fault: prepaidtest.ProxyPage(gateway), runs: held}, true
 	case 7:
@@ -145,7 +164,7 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	case 8:
 		return step{fault: prepaidtest.Respond(500, ""), runs: held}, true // money may move nevertheless
 	case 9:
-		return step{fault: prepaidtest.Truncate()}, true
+		return step{fault: prepaidtest.Truncate(), ending: end}, true
 	case 10:
 		return step{fault: prepaidtest.SubstituteContentType("text/html")}, true
 	case 11:
@@ -155,7 +174,7 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	case 13:
 		return step{fault: prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], "")}, true
 	}
-	return step{runs: held}, held > o.AttemptTimeout
+	return step{runs: held, interim: interim}, held > o.AttemptTimeout
 }
 
 // refusal returns a refusal in the service's own form. It proves nothing about an earlier request.
@@ -175,16 +194,16 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 // lost. After half of the kills, the next request is refused; this refusal proves nothing. No refusal follows a freeze, since it
 // would hide a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
-	first := step{act: act}
+	first := step{disturbance: disturbance{act: act}}
 	switch held := o.held(r); {
+	case act == actFreeze:
+		first.waits = 10
 	case act == actKill && r.IntN(4) == 0:
 		first.act = actKillAfter
 	case act == actKill && r.IntN(3) == 0:
 		first.fault = prepaidtest.DropBeforeCommit()
 	case act == actKill && r.IntN(2) == 0:
 		first.runs = held
-	case act == actFreeze:
-		first.runs = o.longest()
 	case act == actNetwork:
 		first.lasts, first.held, first.kill = o.NetworkCut, r.IntN(2) == 0, r.IntN(4) == 0
 		if r.IntN(3) == 0 { // shorter than any wait

@@ -26,6 +26,7 @@ type process struct {
 	output      *output
 	database    *proxy // nil without a database
 	network     barrier
+	responses   barrier // shut from a freeze until no request is on its way since before the freeze
 	payments    atomic.Int64
 	exited      chan struct{} // closed when the process has ended
 
@@ -148,31 +149,6 @@ func (p *process) kill(what string) bool {
 }
 
 const killWait = 20 * time.Millisecond
-
-// freeze stops a process for d of real time.
-func (p *process) freeze(d time.Duration) bool {
-	if !p.signal("FROZEN for "+d.String(), true, freezeGroup) {
-		return false
-	}
-	p.run.background.Go(func() {
-		select {
-		case <-time.After(d):
-			p.signal("continues", false, thawGroup)
-		case <-p.exited:
-		}
-	})
-	return true
-}
-
-// onItsWay is the time after a freeze in which a process may still send a request that it began before the freeze.
-const onItsWay = 200 * time.Millisecond
-
-// frozenSince reports whether a request that left at the time sent may have been on its way during a freeze.
-func (p *process) frozenSince(sent time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.frozen || sent.Before(p.thawed.Add(onItsWay))
-}
 
 // supervise runs a copy until it ends with status 0, or ctx ends.
 func (r *run) supervise(ctx context.Context, number int) error {

@@ -45,6 +45,8 @@ type run struct {
 	lastSent time.Time
 	arrivals map[int]int // by payment
 	events   []event
+	due      []disturbance // actions that wait for a request
+	frozen   *freeze       // the last freeze of a process
 	flights  []flight
 	moves    []move
 	counts   Counts

@@ -105,7 +105,7 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	set.Float64Var(&o.Faults, "faults", 0, "`part` of the payments with faults, at most 1 (default 0.4)")
 	set.IntVar(&o.Kills, "kills", 0, "how `often` a worker is killed (default one in 10 payments)")
 	set.IntVar(&o.Freezes, "freezes", 0, "how `often` a worker is frozen (default one in 20 payments)")
-	set.DurationVar(&o.Freeze, "freeze", 0, "how `long`; choose more than a lease (default 2s)")
+	set.DurationVar(&o.Freeze, "freeze", 0, "how `long` at least; choose more than a lease (default 2s)")
 	set.IntVar(&o.Cuts, "cuts", 0, "how `often` connections to the database are cut (default one in 10 payments with -database)")
 	set.IntVar(&o.NetworkCuts, "network-cuts", 0, "how `often` the network of a worker is cut (default one in 20 payments)")
 	set.DurationVar(&o.NetworkCut, "network-cut", 0, "how `long`; a third of the cuts are shorter (default 1.5s)")

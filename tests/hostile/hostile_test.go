@@ -43,6 +43,9 @@ func caught(t *testing.T, is mutation, o hostile.Options, found func(*hostile.Re
 
 func twice(r *hostile.Report) []hostile.Finding { return r.Double }
 
+// wrong also has payments that are not made twice by chance, such as those that the service refuses.
+func wrong(r *hostile.Report) []hostile.Finding { return append(r.Double, r.Careless...) }
+
 func overtaken(r *hostile.Report) []hostile.Finding { return r.Double[:min(len(r.Double), r.Overlaps)] }
 
 // together runs functions at the same time, since runs wait more than they work.
@@ -103,6 +106,20 @@ func gone(cuts, freezes int) hostile.Options {
 	}
 }
 
+// A copy freezes after one of the five payments of its claim, and sends the others after its lease.
+func TestBatchThatOutlastsItsLease(t *testing.T) {
+	t.Parallel()
+	o := hostile.Options{Seed: 3, Payments: 30, Faults: -1, Kills: -1, Freezes: 3, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1}
+	together(
+		func() {
+			report := run(t, batch, o)
+			assert.True(t, report.OK(), "%s", report)
+			assert.Positive(t, report.Freezes)
+		},
+		func() { caught(t, batchOutlasts, o, wrong) },
+	)
+}
+
 func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
 	t.Parallel()
 	safe, wrong := compared(t, onlyTime, gone(-1, 2))
@@ -125,6 +142,7 @@ func TestEachMutationIsCaught(t *testing.T) {
 	}{
 		{newID, twice},
 		{atOnce, twice},
+		{trustsEnd, wrong},
 		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},

@@ -34,6 +34,7 @@ type record struct {
 	Lease      int           `json:"lease"`
 	LastSent   time.Time     `json:"last_sent"`
 	Due        time.Time     `json:"due"`
+	Ended      bool          `json:"ended"` // the connection of the last request
 	sendsUntil time.Time
 }
 
@@ -45,11 +46,11 @@ func newTable(t *testing.T) (*table, string) {
 	store := new(table)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /claim", func(w http.ResponseWriter, q *http.Request) {
-		var in struct{ Call, Lease time.Duration }
+		var in claim
 		_ = json.NewDecoder(q.Body).Decode(&in)
-		row, status := store.claim(in.Call, in.Lease)
+		rows, status := store.claim(in)
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(row)
+		_ = json.NewEncoder(w).Encode(rows)
 	})
 	mux.HandleFunc("POST /settle", func(w http.ResponseWriter, q *http.Request) {
 		var in record
@@ -78,7 +79,13 @@ func (s *table) order(_ context.Context, job hostile.Job) error {
 	return nil
 }
 
-func (s *table) claim(call, lease time.Duration) (record, int) {
+// claim is the request for rows: how long their payments may be sent, how long the claim lasts, and the number of rows.
+type claim struct {
+	Call, Lease time.Duration
+	Rows        int
+}
+
+func (s *table) claim(in claim) (claimed []record, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, open := time.Now(), false
@@ -88,19 +95,22 @@ func (s *table) claim(call, lease time.Duration) (record, int) {
 			continue
 		}
 		open = true
-		if now.Before(row.Due) {
+		if now.Before(row.Due) || len(claimed) == in.Rows {
 			continue
 		}
 		if row.State == sending { // its holder is gone or frozen, and may have sent it until then
 			row.LastSent = row.sendsUntil
 		}
-		row.State, row.Lease, row.Due, row.sendsUntil = sending, row.Lease+1, now.Add(lease), now.Add(call)
-		return *row, http.StatusOK
+		row.State, row.Lease, row.Due, row.sendsUntil = sending, row.Lease+1, now.Add(in.Lease), now.Add(in.Call)
+		claimed = append(claimed, *row)
 	}
-	if open {
-		return record{}, http.StatusAccepted
+	switch {
+	case len(claimed) > 0:
+		return claimed, http.StatusOK
+	case open:
+		return nil, http.StatusAccepted
 	}
-	return record{}, http.StatusGone
+	return nil, http.StatusGone
 }
 
 func (s *table) settle(in record) int {
@@ -108,7 +118,7 @@ func (s *table) settle(in record) int {
 	defer s.mu.Unlock()
 	for i := range s.rows {
 		if row := &s.rows[i]; row.N == in.N && row.Lease == in.Lease {
-			row.State, row.LastSent, row.Due = in.State, in.LastSent, in.Due
+			row.State, row.LastSent, row.Due, row.Ended = in.State, in.LastSent, in.Due, in.Ended
 			return http.StatusOK
 		}
 	}
@@ -130,6 +140,9 @@ const (
 	onlyTime      mutation = "only-time"      // decides when it repeats
 	halfWait      mutation = "half-wait"      // only-time with half of the required time
 	noLinger      mutation = "no-linger"      // only-time with connections that the kernel still serves
+	batch         mutation = "batch"          // no bug: sends five payments, as long as their lease allows
+	batchOutlasts mutation = "batch-outlasts" // sends the later payments of a batch without looking at the lease
+	trustsEnd     mutation = "trusts-end"     // of a connection: sends again at once, but waits after a time-out
 )
 
 // payer is a process of the leased worker.
@@ -141,6 +154,7 @@ type payer struct {
 	table  string
 	call   time.Duration // limit of one call
 	lease  time.Duration
+	rows   int        // of one claim
 	turn   sync.Mutex // to claim a row: if there is none, one goroutine asks for all
 }
 
@@ -164,12 +178,16 @@ func leased(ctx context.Context, job hostile.Job) error {
 	}
 	defer client.Close()
 	now := time.Now()
-	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
+	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout, rows: 1}
 	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
-	if p.is == naiveLease {
+	parallel := 8
+	switch p.is {
+	case naiveLease:
 		p.lease = 100 * time.Millisecond
+	case batch, batchOutlasts:
+		p.rows, parallel = 5, 1
 	}
-	problems := make([]error, 8)
+	problems := make([]error, parallel)
 	var wait sync.WaitGroup
 	for i := range problems {
 		wait.Go(func() {
@@ -185,27 +203,37 @@ func leased(ctx context.Context, job hostile.Job) error {
 	return p.summarize(ctx)
 }
 
-// claim claims a row. It returns false if no row is left.
-func (p *payer) claim(ctx context.Context) (row record, claimed time.Time, more bool, err error) {
+// claim claims rows. It returns none if no row is left.
+func (p *payer) claim(ctx context.Context) (rows []record, claimed time.Time, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	for {
 		claimed = time.Now()
-		status, err := p.ask(ctx, "claim", map[string]time.Duration{"Call": p.call, "Lease": p.lease}, &row)
+		status, err := p.ask(ctx, "claim", claim{p.call, p.lease, p.rows}, &rows)
 		if err != nil || status != http.StatusAccepted {
-			return row, claimed, status == http.StatusOK, err
+			return rows, claimed, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// next claims a row and pays it; false if no row is left, or its outcome cannot be written.
+// next claims rows and pays them; false if no row is left, or an outcome cannot be written.
 func (p *payer) next(ctx context.Context) (bool, error) {
-	row, claimed, more, err := p.claim(ctx)
-	if err != nil || !more {
-		return false, err
+	rows, claimed, err := p.claim(ctx)
+	for _, row := range rows {
+		if p.is == batchOutlasts {
+			claimed = time.Now()
+		}
+		if err = p.send(ctx, row, claimed.Add(p.call)); err != nil {
+			break
+		}
 	}
-	call, cancel := context.WithDeadline(ctx, claimed.Add(p.call))
+	return err == nil && len(rows) > 0, err
+}
+
+// send pays a row until a deadline, and writes its outcome.
+func (p *payer) send(ctx context.Context, row record, deadline time.Time) (err error) {
+	call, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	switch p.is {
 	case naiveLease:
@@ -214,24 +242,25 @@ func (p *payer) next(ctx context.Context) (bool, error) {
 		row.State = hostile.StatePaid
 		_, err = p.ask(ctx, "settle", row, nil)
 		_ = p.pay(call, p.client, row)
-		return err == nil, err
+		return err
 	case neverSettles:
 		_ = p.pay(call, p.client, record{N: row.N})
 		row.Due = time.Time{}
 	default:
-		p.judge(&row, p.pay(call, p.sender(), row))
+		p.judge(&row, p.pay(call, p.sender(row), row))
 	}
 	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another worker has it
-	return err == nil, err
+	return err
 }
 
 // sender is the client or, for a forgetful worker, a new client for each call.
-func (p *payer) sender() *prepaid.Client {
-	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
+func (p *payer) sender(row record) *prepaid.Client {
+	forgets := row.Ended && row.LastSent.IsZero()
+	if p.is != atOnce && p.is != trustsRefusal && !forgets && !p.waitsItself() {
 		return p.client
 	}
 	config := p.config
-	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond
+	if p.is == onlyTime || p.is == noLinger || forgets { // no token request waits for the service to respond
 		config.TokenSource = tokensOf{p.client}.Token
 	}
 	client, err := prepaid.NewClient(config)
@@ -285,6 +314,10 @@ func (p *payer) judge(row *record, err error) {
 			row.State = hostile.StatePaid
 		}
 	case prepaid.OutcomeUnknown:
+		if row.Ended = p.is == trustsEnd && cutOff(err); row.Ended {
+			row.LastSent = time.Time{}
+			return
+		}
 		if call != nil && !call.LastSent.IsZero() {
 			row.LastSent = call.LastSent
 		}
@@ -298,6 +331,16 @@ func (p *payer) judge(row *record, err error) {
 		}
 	case prepaid.OutcomeNotProcessed:
 	}
+}
+
+// cutOff reports whether the service has closed the connection.
+func cutOff(err error) bool {
+	_, ok := errors.AsType[*prepaid.TransportError](err)
+	late, timed := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && !(timed && late.Timeout())
 }
 
 func (p *payer) summarize(ctx context.Context) error {
