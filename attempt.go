@@ -80,6 +80,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
+	latest      time.Time // the start of the last one, from which on it can have been sent
 	admitted    time.Time // NotBefore of the movement that the last request repeats
 }
 
@@ -194,7 +195,7 @@ func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
 	}
-	s.last = at
+	s.latest, s.last = at, at
 	if time.Since(at) > limit {
 		s.last = time.Now().Add(-limit)
 	}

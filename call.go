@@ -63,10 +63,10 @@ type core struct {
 	config   Config
 	observer observer
 	repeats  *repeatRule
-	lane     ratelimit.Lane                           // of all calls; 0: the lane of each operation
-	watcher  func(ctx context.Context, source string) // its method watch
-	derived  bool                                     // by Client.With
-	left     atomic.Bool                              // closed by its own Close
+	lane     ratelimit.Lane                                            // of all calls; 0: the lane of each operation
+	watcher  func(ctx context.Context, source string, since time.Time) // its method watch
+	derived  bool                                                      // by Client.With
+	left     atomic.Bool                                               // closed by its own Close
 }
 
 // begin starts a family. The caller adds the token manager. config has its defaults; base is its parsed address.
@@ -87,7 +87,10 @@ func (c *core) begin(config Config, base *url.URL) {
 		f.limiter = newLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	c.join(f, config)
-	f.locks = idlock.New(func() liveness.Request { return c.repeats.afterAny(time.Now()) })
+	f.locks = idlock.New(func() liveness.Request {
+		now := time.Now()
+		return c.repeats.afterAny(now, now)
+	})
 }
 
 // join sets everything that config decides for this client alone.
@@ -170,7 +173,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	k := calls.Get().(*call)
 	k.request = *r // the other groups are zero
 	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx, r.op.Operation)
-	k.effect.outcome, k.next.unknown = OutcomeNotProcessed, r.unknown
+	k.effect.outcome, k.next.unknown, k.next.fresh = OutcomeNotProcessed, r.unknown, r.fresh
 	switch {
 	case r.op.class == classToken:
 		k.lane = c.tokenLane
@@ -316,7 +319,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 		if failure.LastSent.IsZero() {
 			failure.LastSent = c.request.lastSent
 		}
-		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.last))
+		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.latest, c.sent.last))
 		failure.NotBefore = failure.unknown.NotBefore
 	}
 	if failed, ok := errors.AsType[*transferFailedError](err); ok {

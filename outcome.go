@@ -243,6 +243,7 @@ type request struct {
 	requestID RequestID
 	bulk      bool // has the lowest priority in the limiter
 	once      bool // makes one attempt
+	fresh     bool // on its own connection
 	// awaited is for a page that is fetched ahead; it is closed when the caller waits for the page. Until then the request has the lowest
 	// priority.
 	awaited <-chan struct{}

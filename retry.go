@@ -98,7 +98,7 @@ func (c *call) again(ctx context.Context) bool {
 			c.effect.unknown = a.cause()
 		}
 		if c.request.op.class == classKeyed {
-			c.next.unknown = c.core.repeats.after(c.sent.last)
+			c.next.unknown = c.core.repeats.after(c.sent.latest, c.sent.last)
 		}
 	}
 	if c.core.ended(ctx) != nil || !(v.again || v.renew && !c.progress.renewed) {
@@ -231,20 +231,20 @@ func vendorType(vendor string) string { return "application/vnd." + vendor + "+j
 // errEarlierCall is the cause of an unknown outcome that a call inherits from an earlier one.
 var errEarlierCall = errors.New("an earlier call with unknown outcome")
 
-// after returns the request that this client sent at lastSent, with unknown outcome; zero if lastSent is zero.
-func (r *repeatRule) after(lastSent time.Time) liveness.Request {
-	if lastSent.IsZero() {
+// after returns the request of unknown outcome that this client sent between first and last; zero if last is zero.
+func (r *repeatRule) after(first, last time.Time) liveness.Request {
+	if last.IsZero() {
 		return liveness.Request{}
 	}
-	return liveness.Request{Sent: lastSent, NotBefore: lastSent.Add(r.wait)}
+	return liveness.Request{First: first, Last: last, NotBefore: last.Add(r.wait)}
 }
 
 // afterAny is after for a request that any client of the family may have sent.
-func (r *repeatRule) afterAny(lastSent time.Time) liveness.Request {
+func (r *repeatRule) afterAny(first, last time.Time) liveness.Request {
 	if r.longest == nil {
-		return r.after(lastSent)
+		return r.after(first, last)
 	}
-	return (&repeatRule{wait: time.Duration(r.longest.Load())}).after(lastSent)
+	return (&repeatRule{wait: time.Duration(r.longest.Load())}).after(first, last)
 }
 
 // provesNotApplied reports whether the refusal of a request proves that an earlier request, which may have been in progress until
@@ -279,18 +279,14 @@ func (c *core) provesLife(a *attempt) bool {
 
 // awaitRepeat waits until a movement of source may be repeated after a request of unknown outcome. See [AccountsService.AwaitRepeat].
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, unknown liveness.Request) error {
-	return c.alive.Await(ctx, unknown, 2*min(c.repeats.wait, math.MaxInt64/2), func(ctx context.Context) (final bool, err error) {
-		return c.readForLife(ctx, source)
-	})
+	return c.alive.Await(ctx, unknown, 2*min(c.repeats.wait, math.MaxInt64/2), c.reader(source))
 }
 
 // watch is called while an attempt to move money from source has no response for a third of its time. It makes sure that a
 // repeat need not wait for the first of its two responses.
-func (c *core) watch(ctx context.Context, source string) {
+func (c *core) watch(ctx context.Context, source string, since time.Time) {
 	defer func() { _ = recover() }() // of the caller's limiter or token source: the attempt goes on
-	c.alive.Sign(untraced{ctx}, c.config.AttemptTimeout, func(ctx context.Context) (final bool, err error) {
-		return c.readForLife(ctx, AccountID(source))
-	})
+	c.alive.Sign(untraced{ctx}, since, c.config.AttemptTimeout, c.reader(AccountID(source)))
 }
 
 // untraced hides the caller's [httptrace.ClientTrace], which expects one request at a time.
@@ -304,35 +300,48 @@ func (c untraced) Value(key any) any {
 	return value
 }
 
-// watchLater is watch after a call that ended before a third of its attempt's time had passed, with unknown outcome: the next call, or
-// a worker in this process, then need not wait longer. It does nothing if the client is closed meanwhile.
+// watchLater reads once when a third of an attempt has passed that was sent at the time sent and has ended, with unknown outcome: the next
+// call, or a worker in this process, then need not wait longer. It does nothing if there are other responses, or the client is closed.
 func (c *core) watchLater(source AccountID, sent time.Time) {
-	if wait := time.Until(sent.Add(c.config.AttemptTimeout / 3)); wait > 0 {
-		time.AfterFunc(wait, func() {
-			ctx, cancel := context.WithTimeout(context.Background(), c.config.AttemptTimeout)
-			defer cancel()
-			c.watch(ctx, string(source))
-		})
+	since := sent.Add(c.config.AttemptTimeout / 3)
+	wait := time.Until(since)
+	if wait <= 0 {
+		return
 	}
+	time.AfterFunc(wait, func() {
+		defer func() { _ = recover() }() // as in watch
+		ctx, cancel := context.WithTimeout(context.Background(), c.config.AttemptTimeout)
+		defer cancel()
+		once := c.reader(source)
+		read := once.Read
+		once.Read = func(ctx context.Context) (final bool, err error) {
+			_, err = read(ctx)
+			return true, err
+		}
+		c.alive.Sign(ctx, since, c.config.AttemptTimeout, once)
+	})
 }
 
-// readForLife reads the summary of an account, which a cache on the way must not answer.
-func (c *core) readForLife(ctx context.Context, source AccountID) (final bool, err error) {
-	r := request{op: c.summary, account: source, path: pathValues{string(source)}, header: noCache, once: true}
-	if err = c.do(ctx, &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
-		return true, ErrClosed
-	}
-	if call, ok := errors.AsType[*CallError](err); ok {
-		err = call.Err
-	}
-	return false, err
+// reader reads the summary of an account, which a cache on the way must not answer. Each read has a connection of its own: a kept one may
+// be dead.
+func (c *core) reader(source AccountID) liveness.Reader {
+	return liveness.Reader{Subject: string(source), Read: func(ctx context.Context) (final bool, err error) {
+		r := request{op: c.summary, account: source, path: pathValues{string(source)}, header: noCache, once: true, fresh: true}
+		if err = c.do(ctx, &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
+			return true, ErrClosed
+		}
+		if call, ok := errors.AsType[*CallError](err); ok {
+			err = call.Err
+		}
+		return false, err
+	}}
 }
 
 var noCache = http.Header{"Cache-Control": {"no-cache"}}
 
 // settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
-	earlier := r.afterAny(lastSent)
+	earlier := r.afterAny(lastSent, lastSent)
 	if refusal.rule != nil && refusal.admitted.Before(earlier.NotBefore) && !r.alive.Admitted(earlier, refusal.LastSent) {
 		return false // the first may still have been in flight
 	}

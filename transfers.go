@@ -193,7 +193,7 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		r.lastSent = now
 	}
 	if !r.lastSent.IsZero() {
-		r.unknown = c.repeats.afterAny(r.lastSent)
+		r.unknown = c.repeats.afterAny(liveness.First(ctx, r.lastSent), r.lastSent)
 	}
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) > 0 || r.unencodable != nil { // do reports why
@@ -225,7 +225,7 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		if r.moved {
 			outcome = OutcomeApplied
 		} else if r.lastSent.IsZero() {
-			r.lastSent = r.unknown.Sent
+			r.lastSent = r.unknown.Last
 		}
 		last, r.unknown = r.unknown, liveness.Request{} // still unknown, but no wait makes a repeat safe
 		return nil, c.withheld(ctx, r, outcome, errLoadRepeat)
@@ -331,7 +331,7 @@ func (r *TransferResult) missing() bool {
 // and then the repeat too. Among derived clients ([Client.With]) the longest AttemptTimeout counts. AwaitRepeat adds a condition;
 // [RetryPolicy].InFlightWait explains the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.afterAny(lastSent).NotBefore
+	return s.client.repeats.afterAny(lastSent, lastSent).NotBefore
 }
 
 // AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again, as Transfer and
@@ -358,5 +358,5 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 	if lastSent.IsZero() {
 		return nil
 	}
-	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(lastSent))
+	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(liveness.First(ctx, lastSent), lastSent))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -127,19 +128,16 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 			return err
 		}
 	}
-	if err := e.awaitIntent(ctx, sender); err != nil {
-		return err
-	}
-	return sender.AwaitRepeat(ctx, e.AccountID, lastSent)
+	return sender.AwaitRepeat(e.aged(ctx), e.AccountID, lastSent)
 }
 
-// awaitIntent waits as for a request that was sent when the last run began, if its process died: LastSent is then only the latest time,
-// and an older request can arrive later after an outage.
-func (e Entry) awaitIntent(ctx context.Context, sender Sender) error {
-	if !e.State.Open() || !e.Changed.Before(e.SentUntil()) || e.RequestID.Expired(time.Now()) {
-		return nil
+// aged returns a context that tells the client how old the request of a died run may be: as old as its intent, since LastSent is only the
+// latest time. After an outage, an older request can arrive later.
+func (e Entry) aged(ctx context.Context) context.Context {
+	if e.State.Open() && e.Changed.Before(e.SentUntil()) {
+		return liveness.WithFirst(ctx, e.Changed)
 	}
-	return sender.AwaitRepeat(ctx, e.AccountID, e.Changed)
+	return ctx
 }
 
 // Rests reports whether the payment must wait before it is sent again: its outcome is unknown, or a person and not the service

@@ -94,9 +94,7 @@ func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 }
 
 func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
-	if err := r.Before.awaitIntent(ctx, sender); err != nil {
-		return nil, r.Before.NotSent(sender, err)
-	}
+	ctx = r.Before.aged(ctx)
 	switch p := params.(type) {
 	case prepaid.TransferParams:
 		p.LastSent = later(p.LastSent, r.LastSent)

@@ -111,14 +111,18 @@ func (s *Sender) begin(ctx context.Context, limit time.Duration, withBody bool) 
 
 func (x *Exchange) expire() { x.cancel(ErrTimeout) }
 
+// left returns how much of the time of the exchange is left.
+func (x *Exchange) left() time.Duration { return x.ends - time.Since(x.sender.made) }
+
 // BeginWatched is Begin for a request with a body. If the request may have been sent, and the exchange has not ended after a third of
 // limit, watch is called in its own goroutine, with the argument subject and a context that ends with the exchange.
-func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch func(ctx context.Context, subject string), subject string) (*Exchange, context.Context) {
+func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch func(ctx context.Context, subject string, since time.Time), subject string) (*Exchange, context.Context) {
 	x, ctx := s.begin(ctx, limit, true)
 	x.timer = time.AfterFunc(limit/3, func() {
-		rest := time.AfterFunc(limit-limit/3, x.expire)
-		if !x.sender.netHTTP || x.has(seenConnected) {
-			watch(ctx, subject)
+		left := x.left() // the process may have been suspended
+		rest := time.AfterFunc(left, x.expire)
+		if left > 0 && (!x.sender.netHTTP || x.has(seenConnected)) {
+			watch(ctx, subject, time.Now())
 		}
 		<-ctx.Done()
 		rest.Stop()
@@ -240,10 +244,16 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if shared {
 		x.seen.Or(seenHTTP2)
 	}
-	// If the process was frozen while it connected, the timer of the context may not have fired yet.
+	// If the process was frozen while it connected, a timer may not have fired yet.
+	cause := error(nil)
 	if deadline, ok := x.request.Context().Deadline(); ok && !time.Now().Before(deadline) {
+		cause = context.DeadlineExceeded
+	} else if x.left() <= 0 {
+		cause = ErrTimeout
+	}
+	if cause != nil {
 		x.seen.Or(seenConnected)
-		x.refuse(info.Conn, shared, context.DeadlineExceeded)
+		x.refuse(info.Conn, shared, cause)
 		return
 	}
 	first := x.seen.Or(seenConnected)&seenConnected == 0
@@ -254,7 +264,7 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 		x.take(info)
 		return
 	}
-	cause := ErrRepeated
+	cause = ErrRepeated
 	if !x.sender.netHTTP && x.has(seenNew) {
 		cause = errSecondConnection
 	}
@@ -279,7 +289,7 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 	if conn == nil {
 		x.sender.hidden.Store(true)
 	} else if x.effect {
-		limit := x.ends - time.Since(x.sender.made)
+		limit := x.left()
 		if deadline, ok := x.request.Context().Deadline(); ok {
 			limit = min(limit, time.Until(deadline))
 		}

@@ -16,7 +16,9 @@ import (
 const wait = 40 * time.Second
 
 // sentAt returns a request to a service that needs some time to finish it.
-func sentAt(t time.Time) liveness.Request { return liveness.Request{Sent: t, NotBefore: t.Add(wait)} }
+func sentAt(t time.Time) liveness.Request {
+	return liveness.Request{First: t, Last: t, NotBefore: t.Add(wait)}
+}
 
 func sentNow() liveness.Request { return sentAt(time.Now()) }
 

@@ -3,18 +3,19 @@
 // Time alone does not show that a request is over: a proxy's kernel may deliver the request after an outage of the network, and a
 // suspended service may carry it out later. So a repeat waits for two responses.
 //
-// The first one must arrive for a request that was sent during the attempt, after a third of its time, or later. It shows that the
-// network works again. A retransmission then follows within the age that the request has at this moment, because the pauses between
+// The first one must belong to a request that was sent after a third of the attempt's time, or later. It shows that the network works
+// again. A retransmission then follows within the age that the first request has at this moment, because the pauses between
 // retransmissions double, and within two minutes, the longest pause. The second response must belong to a request that was sent after
 // that, and after the end of the attempt. Then the service gets the time that it may need for requests that it has received.
+// If the second response is late, the network has failed again, and the response becomes the first.
 //
 // For a connection to the service that carries one request at a time this held in 3,000 measured retransmissions, for outages of any
 // length. It is only likely if the network fails again between the two responses, if a round trip takes much more than half a second, so
 // that the first pause is long, and if a proxy sends several requests over one connection: then the oldest of them decides.
 //
-// The package promises that no repeat is admitted earlier; that while the service responds within a third of the attempt, a repeat
-// waits no longer than for the end of the attempt and the service's time; that a busy client repeats soon afterwards without
-// reads; and that nothing waits for ever. Memory is constant.
+// The package promises that no repeat is admitted earlier; that a repeat waits only for the end of the attempt and the service's time
+// if the service has responded soon after a third of the attempt; that a busy client repeats soon afterwards without reads; and that
+// nothing waits for ever: after 20 minutes one response is enough. Memory is constant.
 //
 // The package does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about a queue in front of it.
@@ -41,9 +42,9 @@ const (
 
 // Request is a request of unknown outcome.
 type Request struct {
-	// Sent is when it was sent.
-	Sent time.Time
-	// NotBefore is the earliest time of a repeat: the end of the attempt plus the time that the service may need.
+	// First and Last are the earliest and the latest time at which it can have been sent.
+	First, Last time.Time
+	// NotBefore is the earliest time of a repeat: the end of the attempt, counted from Last, plus the time that the service may need.
 	NotBefore time.Time
 }
 
@@ -58,19 +59,38 @@ func (r Request) Later(other Request) Request {
 // IsZero reports whether there is no request.
 func (r Request) IsZero() bool { return r.NotBefore.IsZero() }
 
+type firstKey struct{}
+
+// WithFirst returns a context for a call that repeats a request of another process, which can have been sent as early as first.
+func WithFirst(ctx context.Context, first time.Time) context.Context {
+	return context.WithValue(ctx, firstKey{}, first)
+}
+
+// First returns the time of WithFirst or, if it is earlier, last.
+func First(ctx context.Context, last time.Time) time.Time {
+	if first, ok := ctx.Value(firstKey{}).(time.Time); ok {
+		return earlier(first, last)
+	}
+	return last
+}
+
 // Tracker remembers when the service responded. It is safe for concurrent use. Create one with New.
 type Tracker struct {
 	wait    time.Duration
-	gap     time.Duration
-	reading chan struct{} // full while a caller of Await reads or waits to read
+	late    time.Duration // for a response to a read: half of an attempt
+	made    time.Time
+	reading chan struct{} // full while a caller of Await reads
 
-	mu      sync.Mutex
-	seen    [2 * perWait]response // a ring: one response for each wait/perWait
-	newest  int
-	periods [64]period // a ring
-	latest  int
-	rest    time.Duration // the pause after the next read that fails
-	resume  time.Time     // of reads, after a failed read
+	mu     sync.Mutex
+	seen   [2 * perWait]response // a ring: one response for each wait/perWait
+	newest int
+	signs  [2]signs      // short spans, and long ones for longer than longestPause
+	silent time.Time     // when the first read began that failed since the last response; zero if none did
+	broken time.Time     // the end of the last long silence: earlier responses do not count for requests sent before
+	woken  chan struct{} // closed by one of the next responses; nil if no caller waits
+	failed string        // the subject of the last read that failed
+	rest   time.Duration // the pause after it
+	resume time.Time     // the end of this pause
 }
 
 // perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
@@ -79,14 +99,20 @@ const perWait = 16
 // response represents the responses that arrived from the time first to the time at. sent is when the last of their requests was sent.
 type response struct{ first, at, sent time.Time }
 
-// period is a time in which responses arrived without a pause of more than the tracker's gap: from the time began, for a request sent
-// at the time first, to the time at, for a request sent at the time sent. All but the first response took no longer than gap.
-type period struct{ first, began, sent, at time.Time }
+// signs is a ring that holds, for each span of time, the responses to the first and to the last request that were sent in it.
+type signs struct {
+	span time.Duration
+	ring [64]struct{ first, last sign }
+}
+
+type sign struct{ sent, at time.Time }
 
 // New returns a Tracker. attempt is how long a request takes at most, and wait how long the service may need for a request that it has
 // received.
 func New(attempt, wait time.Duration) *Tracker {
-	return &Tracker{wait: wait, gap: attempt / 20, reading: make(chan struct{}, 1)}
+	t := &Tracker{wait: wait, late: attempt / 2, made: time.Now(), reading: make(chan struct{}, 1)}
+	t.signs[0].span, t.signs[1].span = max(attempt/32, 1), 4*time.Second
+	return t
 }
 
 // Responded notes that a response has just arrived. sent is when its request was sent.
@@ -99,76 +125,118 @@ func (t *Tracker) Responded(sent time.Time) {
 		t.newest = (t.newest + 1) % len(t.seen)
 		r = &t.seen[t.newest]
 		*r = response{first: now}
+		if t.woken != nil {
+			close(t.woken)
+			t.woken = nil
+		}
 	}
 	if sent.After(r.sent) {
 		r.at, r.sent = now, sent
 	}
-	p := &t.periods[t.latest]
-	if !sent.After(p.sent) {
-		return
+	if !t.silent.IsZero() {
+		if now.Sub(t.silent) > t.late {
+			t.broken = now
+		}
+		t.silent = time.Time{}
 	}
-	if now.Sub(p.at) > t.gap || now.Sub(sent) > t.gap {
-		t.latest = (t.latest + 1) % len(t.periods)
-		p = &t.periods[t.latest]
-		*p = period{first: sent, began: now}
+	if age := sent.Sub(t.made); age >= 0 {
+		for i := range t.signs {
+			s := &t.signs[i]
+			slot := &s.ring[age/s.span%time.Duration(len(s.ring))]
+			if sent.Sub(slot.first.sent) > s.span { // a later round of the ring
+				slot.first, slot.last = sign{sent, now}, sign{}
+			}
+			if sent.After(slot.last.sent) {
+				slot.last = sign{sent, now}
+			}
+		}
 	}
-	p.sent, p.at = sent, now
 }
 
-// works returns a time by which the service had responded to a request that was sent at the time since or later.
-func (t *Tracker) works(since time.Time) (at time.Time, ok bool) {
+// works returns one of the first responses to a request that was sent at the time since or later.
+func (t *Tracker) works(since time.Time) (response sign, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range t.periods {
-		if p.sent.IsZero() || p.sent.Before(since) {
-			continue
-		}
-		by := p.began
-		if p.first.Before(since) {
-			by = earlier(p.at, later(p.began, since.Add(t.gap)).Add(t.gap))
-		}
-		if !ok || by.Before(at) {
-			at, ok = by, true
+	for i := range t.signs {
+		for _, slot := range t.signs[i].ring {
+			found := slot.first
+			if found.sent.Before(since) {
+				found = slot.last
+			}
+			if !found.at.IsZero() && !found.sent.Before(since) && (!ok || found.at.Before(response.at)) {
+				response, ok = found, true
+			}
 		}
 	}
-	return at, ok
+	return response, ok
+}
+
+// worksFor returns works for the first response that counts for r. third is a third of its attempt.
+func (t *Tracker) worksFor(r Request, third time.Duration) (response sign, ok bool) {
+	response, ok = t.works(r.Last.Add(third))
+	if silent := t.silence(time.Time{}); r.Last.Before(silent) && response.at.Before(silent) {
+		response = sign{silent, silent}
+	}
+	return response, ok
+}
+
+// silence returns the end of the last long silence; at is the end of another one, or zero.
+func (t *Tracker) silence(at time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.broken = later(t.broken, at)
+	return t.broken
 }
 
 // responded returns when the service first responded to a request that was sent at the time since or later.
-func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
+func (t *Tracker) responded(since time.Time) (found sign, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.seen {
-		if !r.sent.IsZero() && !r.sent.Before(since) && (!ok || r.at.Before(at)) {
-			at, ok = r.at, true
+		if !r.sent.IsZero() && !r.sent.Before(since) && (!ok || r.at.Before(found.at)) {
+			found, ok = sign{r.sent, r.at}, true
 		}
 	}
-	return at, ok
+	return found, ok
 }
 
-// Read makes one request that is safe to repeat. If a response counts, Read calls Responded. If final is true, another read is
-// pointless.
-type Read func(ctx context.Context) (final bool, err error)
+// Reader makes a request that is safe to repeat.
+type Reader struct {
+	// Subject is the subject of the request. If reads of one subject fail, callers with another one read sooner.
+	Subject string
+	// Read makes the request. If a response counts, it calls Responded. If final is true, another read is pointless.
+	Read func(ctx context.Context) (final bool, err error)
+}
 
-// Await waits until r may be repeated: see the package's comment. If there is no response, Await calls read, with growing pauses, for at
-// most limit; limit starts now, or when the response may be to a request sent now, if that is later. Callers read in turn, so that
-// one whose reads all fail does not stop the others.
+// Await waits until r may be repeated: see the package's comment. If there is no response, Await reads, with growing pauses, for at
+// most limit for each of the two responses; limit starts now, or when the response may be to a request sent now, if that is later.
 //
 // Errors: the error of ctx (early if a wait would outlast the deadline of ctx), a *[SilentError] after limit, that of a final read.
-func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, read Read) error {
+func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, reader Reader) error {
 	r, over, third := t.parts(r)
 	if endsBefore(ctx, r.NotBefore) {
 		return context.DeadlineExceeded
 	}
-	first, err := t.await(ctx, r.Sent.Add(third), t.works, limit, read)
+	first, err := t.await(ctx, r.Last.Add(third), limit, reader, func() (sign, bool) { return t.worksFor(r, third) })
 	for err == nil {
-		since := later(over, t.gone(r, first, third))
+		since := later(over, t.gone(r, first.at, third))
 		asked := later(since, time.Now())
-		var second time.Time
-		if second, err = t.await(ctx, since, t.responded, limit, read); err == nil && second.Sub(asked) <= third {
-			return pause.For(ctx, time.Until(later(second.Add(t.wait), r.NotBefore)))
+		if _, ok := t.responded(since); !ok && endsBefore(ctx, asked.Add(t.wait)) {
+			return context.DeadlineExceeded // a response would come too late
 		}
-		first = second // the network was down meanwhile
+		var second sign
+		second, err = t.await(ctx, asked, limit, reader, func() (sign, bool) { return t.responded(since) })
+		if err != nil {
+			break
+		}
+		if second.at.Sub(asked) > max(t.late, 2*first.at.Sub(first.sent)) { // a service that is as slow as before has not failed
+			t.silence(second.at)
+		}
+		silent := t.silence(time.Time{})
+		if !silent.After(first.at) || !r.Last.Before(silent) {
+			return pause.For(ctx, time.Until(later(second.at.Add(t.wait), r.NotBefore)))
+		}
+		first = sign{second.sent, silent}
 	}
 	return err
 }
@@ -176,99 +244,121 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 // Admitted reports whether it is known that r could be repeated at the time at, or earlier.
 func (t *Tracker) Admitted(r Request, at time.Time) bool {
 	r, over, third := t.parts(r)
-	first, ok := t.works(r.Sent.Add(third))
+	first, ok := t.worksFor(r, third)
 	if !ok {
 		return false
 	}
-	second, ok := t.works(later(over, t.gone(r, first, third)))
-	return ok && !later(second.Add(t.wait), r.NotBefore).After(at)
+	second, ok := t.works(later(over, t.gone(r, first.at, third)))
+	return ok && !later(second.at.Add(t.wait), r.NotBefore).After(at)
 }
 
 // parts returns r with monotonic readings, the end of its attempt, and a third of the attempt. If the clock was set back, earlier
 // responses must not seem to be later ones.
 func (t *Tracker) parts(r Request) (same Request, over time.Time, third time.Duration) {
 	now := time.Now()
-	r.Sent, r.NotBefore = now.Add(r.Sent.Sub(now)), now.Add(r.NotBefore.Sub(now))
+	for _, at := range []*time.Time{&r.First, &r.Last, &r.NotBefore} {
+		*at = now.Add(at.Sub(now))
+	}
 	over = r.NotBefore.Add(-t.wait)
-	return r, over, over.Sub(r.Sent) / 3
+	return r, over, over.Sub(r.Last) / 3
 }
 
-// Sign waits until there is the first of the two responses that Await needs. Call it when a third of an attempt has passed, with a
-// context that ends with the attempt: a repeat then waits no longer than for the second one. Like Await, it reads only if other calls
-// get no response.
-func (t *Tracker) Sign(ctx context.Context, attempt time.Duration, read Read) {
-	_, _ = t.await(ctx, time.Now(), t.works, attempt, read)
+// Sign waits until there is the first of the two responses that Await needs. Call it when a third of an attempt, since, has passed: a
+// repeat then waits no longer than for the second one. Like Await, it reads only if other calls get no response.
+func (t *Tracker) Sign(ctx context.Context, since time.Time, limit time.Duration, reader Reader) {
+	_, _ = t.await(ctx, since, limit, reader, func() (sign, bool) { return t.works(since) })
 }
 
 // gone returns when r has arrived or will never arrive, if the network has worked since the time works.
 func (t *Tracker) gone(r Request, works time.Time, third time.Duration) time.Time {
-	age := works.Sub(r.Sent)
+	age := works.Sub(r.First)
 	if age >= retransmitted {
-		return r.Sent
+		return r.Last
 	}
 	return works.Add(min(age+min(max(firstPause, third/4), third), longestPause, retransmitted-age))
 }
 
-// await returns when the service responded, by the function known, to a request sent at the time since or later. It reads if necessary.
-func (t *Tracker) await(ctx context.Context, since time.Time, known func(since time.Time) (time.Time, bool), limit time.Duration, read Read) (at time.Time, err error) {
-	if at, ok := known(since); ok {
-		return at, nil
-	}
-	if endsBefore(ctx, later(since, time.Now()).Add(t.wait)) {
-		return at, context.DeadlineExceeded // a response would come too late
+// await returns the response that known knows. From the time since on, it reads if necessary: one caller at a time.
+func (t *Tracker) await(ctx context.Context, since time.Time, limit time.Duration, reader Reader, known func() (sign, bool)) (response sign, err error) {
+	if response, ok := known(); ok {
+		return response, nil
 	}
 	if err := pause.For(ctx, time.Until(since)); err != nil {
-		return at, err
+		return response, err
 	}
-	ends := time.Now().Add(limit)
-	for {
-		if at, ok := known(since); ok {
-			return at, nil
-		}
-		if !time.Now().Before(ends) {
-			return at, &SilentError{Err: err}
-		}
-		final, failure := t.readOnce(ctx, since, known, ends, limit, read)
+	for ends := time.Now().Add(limit); ; {
+		response, ok := known()
+		left := time.Until(ends)
 		switch {
-		case final:
-			return at, failure
-		case failure != nil:
+		case ok:
+			return response, nil
+		case left <= 0:
+			return response, &SilentError{Err: err}
+		}
+		turn := t.reading
+		if rest := t.pace(reader.Subject); rest > 0 {
+			left, turn = min(left, rest), nil
+		}
+		if taken, ended := t.sleep(ctx, left, turn); ended != nil {
+			return response, ended
+		} else if !taken {
+			continue
+		}
+		if final, failure := t.read(ctx, limit, reader, known); final {
+			return response, failure
+		} else if failure != nil {
 			err = failure
 		}
 	}
 }
 
-// readOnce waits for this caller's turn, and for the pause after a failed read or another response, and reads once. It returns earlier
-// if the response is known.
-func (t *Tracker) readOnce(ctx context.Context, since time.Time, known func(since time.Time) (time.Time, bool), ends time.Time, limit time.Duration, read Read) (final bool, err error) {
-	over := time.NewTimer(time.Until(ends))
-	defer over.Stop()
+// sleep waits for the duration d, the turn to read, or a response. taken is true if it took the turn.
+func (t *Tracker) sleep(ctx context.Context, d time.Duration, turn chan<- struct{}) (taken bool, err error) {
+	if turn == nil && endsBefore(ctx, time.Now().Add(d)) && ctx.Err() == nil {
+		return false, context.DeadlineExceeded
+	}
+	t.mu.Lock()
+	if t.woken == nil {
+		t.woken = make(chan struct{})
+	}
+	woken := t.woken
+	t.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
-	case t.reading <- struct{}{}:
-		defer func() { <-t.reading }()
-	case <-over.C:
-		return false, nil
+	case turn <- struct{}{}:
+		return true, nil
+	case <-woken:
+	case <-timer.C:
 	case <-ctx.Done():
-		return true, ctx.Err()
+		return false, ctx.Err()
 	}
-	for {
-		if _, ok := known(since); ok {
-			return false, nil
-		}
-		rest := t.pace()
-		if rest <= 0 {
-			break
-		}
-		if err := pause.For(ctx, rest); err != nil {
-			return true, err
-		}
+	return false, nil
+}
+
+// read reads once, unless that has become unnecessary, and ends the caller's turn.
+func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, known func() (sign, bool)) (final bool, err error) {
+	defer func() { <-t.reading }()
+	if _, ok := known(); ok || t.pace(reader.Subject) > 0 {
+		return false, nil
 	}
-	final, err = read(context.WithValue(ctx, readKey{}, true))
-	if _, ok := known(since); ok || final {
-		t.paced(0)
-		return final, err
+	began := time.Now()
+	if final, err = reader.Read(context.WithValue(ctx, readKey{}, true)); final {
+		return true, err
 	}
-	t.paced(max(t.wait/4, min(limit/(2*perWait), 2500*time.Millisecond))) // prevents a hot loop if t.wait is short
+	_, ok := known()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ok {
+		t.rest, t.resume = 0, time.Time{}
+		return false, nil
+	}
+	if t.silent.IsZero() {
+		t.silent = began
+	}
+	longest := max(t.wait/4, min(limit/(2*perWait), 2500*time.Millisecond)) // prevents a hot loop if t.wait is short
+	t.failed, t.rest = reader.Subject, min(max(2*t.rest, longest/(perWait/2)), longest)
+	t.resume = time.Now().Add(t.rest)
 	if err == nil {
 		err = errNoProof
 	}
@@ -280,24 +370,16 @@ type readKey struct{}
 // IsRead reports whether ctx is that of a read by Await or Sign. How many there are depends on the time that other requests take.
 func IsRead(ctx context.Context) bool { return ctx.Value(readKey{}) != nil }
 
-// pace returns how long the next read has to wait: for the pause after a failed read, or as long as the last response counts as
-// recent, since other calls may make the read unnecessary.
-func (t *Tracker) pace() time.Duration {
+// pace returns how long the next read has to wait: for the pause after a failed read, of which another subject waits for a quarter, or as
+// long as the last response counts as recent, since other calls may make the read unnecessary.
+func (t *Tracker) pace(subject string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return max(time.Until(t.resume), t.wait/perWait-time.Since(t.seen[t.newest].at))
-}
-
-// paced doubles the pause after a read that failed, up to longest. Zero ends the pauses.
-func (t *Tracker) paced(longest time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if longest == 0 {
-		t.rest, t.resume = 0, time.Time{}
-		return
+	rest := time.Until(t.resume)
+	if subject != t.failed {
+		rest -= t.rest * 3 / 4
 	}
-	t.rest = min(max(2*t.rest, longest/(perWait/2)), longest)
-	t.resume = time.Now().Add(t.rest)
+	return max(rest, t.wait/perWait-time.Since(t.seen[t.newest].at))
 }
 
 func endsBefore(ctx context.Context, t time.Time) bool {

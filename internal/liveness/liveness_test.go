@@ -53,7 +53,14 @@ func (s *service) read(context.Context) (bool, error) {
 }
 
 // sent returns a request that was sent at the time at.
-func sent(at time.Time) Request { return Request{Sent: at, NotBefore: at.Add(attempt + wait)} }
+func sent(at time.Time) Request {
+	return Request{First: at, Last: at, NotBefore: at.Add(attempt + wait)}
+}
+
+// await is Await with a reader of the service.
+func (s *service) await(ctx context.Context, r Request) error {
+	return s.Await(ctx, r, limit, Reader{Read: s.read})
+}
 
 func clocked(t *testing.T, test func(t *testing.T, s *service)) {
 	t.Parallel()
@@ -64,7 +71,7 @@ func clocked(t *testing.T, test func(t *testing.T, s *service)) {
 func TestTwoReads(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Equal(t, attempt+wait+trip, time.Since(began))
 		require.Equal(t, []time.Time{began.Add(attempt / 3), began.Add(attempt)}, s.reads)
 		require.True(t, s.Admitted(sent(began), time.Now()))
@@ -73,7 +80,7 @@ func TestTwoReads(t *testing.T) {
 
 		time.Sleep(time.Hour)
 		again := time.Now()
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read), "known")
+		require.NoError(t, s.await(t.Context(), sent(began)), "known")
 		require.Zero(t, time.Since(again))
 		require.Len(t, s.reads, 2)
 	})
@@ -84,10 +91,10 @@ func TestSign(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
 		time.Sleep(attempt / 3)
-		s.Sign(t.Context(), attempt, s.read)
+		s.Sign(t.Context(), time.Now(), attempt, Reader{Read: s.read})
 		require.Len(t, s.reads, 1)
 		time.Sleep(attempt)
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Equal(t, attempt*4/3+wait+2*trip, time.Since(began))
 		require.Len(t, s.reads, 2)
 	})
@@ -119,7 +126,7 @@ func TestOutages(t *testing.T) {
 			for arrives.Before(up) {
 				arrives, pause = arrives.Add(pause), min(2*pause, longestPause)
 			}
-			err := s.Await(t.Context(), sent(began), time.Hour, s.read)
+			err := s.Await(t.Context(), sent(began), time.Hour, Reader{Read: s.read})
 			took := time.Since(began)
 			stop()
 			calls.Wait()
@@ -143,19 +150,58 @@ func TestSilenceLengthensTheWait(t *testing.T) {
 			s := &service{Tracker: New(attempt, wait)}
 			began := time.Now()
 			time.Sleep(c.silence)
-			require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+			require.NoError(t, s.await(t.Context(), sent(began)))
 			require.InDelta(t, c.want, time.Since(began), float64(4*trip), "%v", c.silence)
 		})
 	}
 }
 
-// If the service does not respond to the second read either, its first response afterwards counts as the first.
+// If the service does not respond to the second read either, its first response afterwards counts as the first, also for later calls.
 func TestSilenceAfterTheFirstResponse(t *testing.T) {
+	for _, deadline := range []time.Duration{time.Hour, attempt + attempt/2, 2 * attempt, 2*attempt + wait} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := &service{Tracker: New(attempt, wait)}, time.Now()
+			time.AfterFunc(attempt/2, func() { s.failFor(attempt) })
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				err := s.await(ctx, sent(began))
+				cancel()
+				if err == nil {
+					break
+				}
+				require.False(t, s.Admitted(sent(began), time.Now()))
+				time.Sleep(time.Second)
+			}
+			require.GreaterOrEqual(t, time.Since(began), attempt*3+wait)
+		})
+	}
+}
+
+// A service that is slow all the time has not failed.
+func TestSlowService(t *testing.T) {
+	for _, takes := range []time.Duration{9 * time.Second, 11 * time.Second, 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := &service{Tracker: New(attempt, wait)}, time.Now()
+			require.NoError(t, s.Await(t.Context(), sent(began), limit, Reader{Read: func(context.Context) (bool, error) {
+				asked := time.Now()
+				time.Sleep(takes)
+				s.Responded(asked)
+				return false, nil
+			}}))
+			require.Less(t, time.Since(began), 2*(attempt/3+takes)+takes+2*wait)
+		})
+	}
+}
+
+// The age counts from the earliest time at which the request can have been sent.
+func TestRequestOfUnknownAge(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
-		time.AfterFunc(attempt/2, func() { s.failFor(attempt) })
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
-		require.GreaterOrEqual(t, time.Since(began), attempt*3+wait)
+		s.failFor(100 * time.Second)
+		r := sent(began.Add(time.Minute))
+		r.First = began
+		require.NoError(t, s.Await(t.Context(), r, time.Hour, Reader{Read: s.read}))
+		require.GreaterOrEqual(t, time.Since(began), 200*time.Second+wait)
 	})
 }
 
@@ -167,7 +213,7 @@ func TestEarlierRequestsDoNotCount(t *testing.T) {
 		s.Responded(time.Now())
 		time.Sleep(attempt*2/3 + time.Second)
 		s.Responded(began.Add(attempt - 1))
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Len(t, s.reads, 1)
 		require.Equal(t, time.Second+wait/perWait+wait+trip, time.Since(began)-attempt)
 	})
@@ -180,7 +226,7 @@ func TestSignsAtOnceDoNotCount(t *testing.T) {
 		time.Sleep(time.Second)
 		s.Responded(time.Now().Add(-trip))
 		s.failFor(45 * time.Second)
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.GreaterOrEqual(t, time.Since(began), 102*time.Second)
 	})
 }
@@ -193,13 +239,20 @@ func TestOtherCallsCount(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			s.Responded(time.Now().Add(-5 * time.Millisecond))
 		}
-		require.NoError(t, s.Await(t.Context(), sent(began), limit, s.read))
+		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Empty(t, s.reads)
 		require.LessOrEqual(t, time.Since(began), attempt+wait+wait/8)
-		require.False(t, s.Admitted(sent(began), time.Now()), "no earlier than the second response")
-		require.True(t, s.Admitted(sent(began), time.Now().Add(2*s.gap)))
+		require.False(t, s.Admitted(sent(began), began.Add(attempt+wait-1)))
+		require.True(t, s.Admitted(sent(began), time.Now().Add(4*time.Second)))
 		again := time.Now()
-		require.NoError(t, s.Await(t.Context(), sent(began.Add(-time.Hour)), limit, s.read), "long over")
+		require.NoError(t, s.await(t.Context(), sent(began.Add(-time.Hour))), "long over")
+		require.Zero(t, time.Since(again))
+		for range 2000 { // slow responses, for longer than the short spans are remembered
+			time.Sleep(100 * time.Millisecond)
+			s.Responded(time.Now().Add(-3 * time.Second))
+		}
+		again = time.Now()
+		require.NoError(t, s.await(t.Context(), sent(began.Add(attempt))), "minutes ago")
 		require.Zero(t, time.Since(again))
 	})
 }
@@ -217,18 +270,19 @@ func TestClockIsSetBack(t *testing.T) {
 	require.Greater(t, back(now).Round(0).Sub(now.Round(0)), time.Minute)
 	responded := back(now.Add(-3 * wait))
 	s.seen[0] = response{first: responded, at: responded, sent: responded}
-	s.periods[0] = period{first: responded, began: responded, sent: responded, at: responded}
+	s.made = responded.Add(-attempt)
+	s.signs[0].ring[32].first = sign{responded, responded}
 
 	errRead := errors.New("read")
 	last := now.Add(-wait / 4) // the request ended after the response
 	for _, last := range []time.Time{last, last.Round(0)} {
-		r := Request{Sent: last.Add(-attempt), NotBefore: last.Add(wait)}
-		err := s.Await(t.Context(), r, limit, func(context.Context) (bool, error) { return true, errRead })
+		r := sent(last.Add(-attempt))
+		err := s.Await(t.Context(), r, limit, Reader{Read: func(context.Context) (bool, error) { return true, errRead }})
 		require.Equal(t, errRead, err, "the response proves nothing")
 	}
 	earlier := now.Add(-3*wait - attempt - time.Second - retransmitted)
 	for _, earlier := range []time.Time{earlier, earlier.Round(0)} {
-		require.NoError(t, s.Await(t.Context(), sent(earlier), limit, nil), "the response proves that")
+		require.NoError(t, s.Await(t.Context(), sent(earlier), limit, Reader{}), "the response proves that")
 	}
 }
 
@@ -240,7 +294,7 @@ func TestSilence(t *testing.T) {
 		var calls sync.WaitGroup
 		for range 5 {
 			calls.Go(func() {
-				err := s.Await(t.Context(), sent(began), limit, s.read)
+				err := s.await(t.Context(), sent(began))
 				if _, ok := errors.AsType[*SilentError](err); !ok {
 					t.Error(err)
 				}
@@ -253,21 +307,25 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// A caller whose reads all fail does not stop the others: they read in turn, and a response to one counts for all.
-func TestCallersReadInTurn(t *testing.T) {
+// Callers whose reads all fail do not stop the others: a response to one counts for all.
+func TestBrokenSubjectStopsNoOther(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
 		broken := func(context.Context) (bool, error) { return false, errDown }
 		var calls sync.WaitGroup
-		for _, read := range []Read{broken, broken, s.read} {
+		for n := range 200 {
+			reader := Reader{Subject: "broken", Read: broken}
+			if n == 150 {
+				reader = Reader{Subject: "well", Read: s.read}
+			}
 			calls.Go(func() {
-				if err := s.Await(t.Context(), sent(began), limit, read); err != nil {
+				if err := s.Await(t.Context(), sent(began), limit, reader); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		calls.Wait()
-		require.Less(t, time.Since(began), attempt+wait+wait/2)
+		require.Less(t, time.Since(began), attempt+wait+wait/4)
 	})
 }
 
@@ -278,7 +336,7 @@ func TestSilenceWithAShortWait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{Tracker: New(attempt, wait), downFor: time.Now().Add(time.Hour)}
 			now := time.Now()
-			err := s.Await(t.Context(), Request{Sent: now, NotBefore: now.Add(wait)}, limit, s.read)
+			err := s.await(t.Context(), Request{First: now, Last: now, NotBefore: now.Add(wait)})
 			require.ErrorIs(t, err, errDown)
 			require.Less(t, len(s.reads), 40)
 		})
@@ -291,20 +349,20 @@ func TestContextEndsTheWait(t *testing.T) {
 		last := sent(began)
 		short, cancel := context.WithTimeout(t.Context(), attempt+wait)
 		defer cancel()
-		require.ErrorIs(t, s.Await(short, last, limit, s.read), context.DeadlineExceeded)
+		require.ErrorIs(t, s.await(short, last), context.DeadlineExceeded)
 		require.Zero(t, time.Since(began), "in vain")
 		for _, pause := range []time.Duration{time.Second, attempt + time.Second} {
 			s.failFor(time.Hour)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(pause, cancel)
 			begin := time.Now()
-			require.ErrorIs(t, s.Await(ctx, last, limit, s.read), context.Canceled)
+			require.ErrorIs(t, s.await(ctx, last), context.Canceled)
 			require.Equal(t, pause, time.Since(begin))
 		}
 		over := errors.New("over")
-		require.ErrorIs(t, s.Await(t.Context(), last, limit, func(context.Context) (bool, error) { return true, over }), over)
+		require.ErrorIs(t, s.Await(t.Context(), last, limit, Reader{Read: func(context.Context) (bool, error) { return true, over }}), over)
 		s.Responded(time.Now().Add(-time.Hour))
-		err := s.Await(t.Context(), last, time.Second, func(context.Context) (bool, error) { return false, nil })
+		err := s.Await(t.Context(), last, time.Second, Reader{Read: func(context.Context) (bool, error) { return false, nil }})
 		require.ErrorContains(t, err, "own form")
 	})
 }
@@ -318,7 +376,7 @@ func TestShortDeadlinesMakeProgress(t *testing.T) {
 		for time.Since(again) < longestPause+2*wait {
 			ctx, cancel := context.WithTimeout(t.Context(), attempt)
 			begun := time.Now()
-			err := s.Await(ctx, last, limit, s.read)
+			err := s.await(ctx, last)
 			cancel()
 			if err == nil {
 				require.Len(t, s.reads, 2)

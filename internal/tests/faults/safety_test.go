@@ -279,7 +279,7 @@ func safetyNext(t *testing.T) map[string]map[string]any {
 			"slack":              []any{"min", []any{"max", slack(usual / 3), []any{"/", "attempt_timeout", rounded(usual / slack(usual))}}, []any{"/", "attempt_timeout", rounded(3 / slack(3))}},
 			"gone":               []any{"min", []any{"+", []any{"*", 2.0, "first_sign"}, "slack"}, []any{"+", "first_sign", longest}, gone},
 			"second_sign_from":   []any{"max", "attempt_timeout", "gone"},
-			"second_sign_within": []any{"/", "attempt_timeout", third},
+			"second_sign_within": []any{"/", "attempt_timeout", 2.0},
 			"repeat_from":        []any{"+", []any{"max", "attempt_timeout", "second_sign"}, "in_flight_wait"},
 		},
 	}

@@ -235,8 +235,8 @@ func measuredWaits(t *testing.T, settings scope, silence, slow float64) (w waits
 		attempt, wait := seconds(settings.value("attempt_timeout")), seconds(settings.value("in_flight_wait"))
 		tracker, sent := liveness.New(attempt, wait), time.Now()
 		age := func() float64 { return time.Since(sent).Seconds() }
-		err := tracker.Await(t.Context(), liveness.Request{Sent: sent, NotBefore: sent.Add(attempt + wait)}, 24*time.Hour,
-			func(context.Context) (bool, error) {
+		err := tracker.Await(t.Context(), liveness.Request{First: sent, Last: sent, NotBefore: sent.Add(attempt + wait)}, 24*time.Hour,
+			liveness.Reader{Read: func(context.Context) (bool, error) {
 				asked, at := age(), time.Now()
 				if w.firstAsked == 0 {
 					w.firstAsked = asked
@@ -255,7 +255,7 @@ func measuredWaits(t *testing.T, settings scope, silence, slow float64) (w waits
 					t.Error("endless")
 				}
 				return false, nil
-			})
+			}})
 		require.NoError(t, err)
 		w.repeat = age()
 	})
