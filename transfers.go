@@ -340,12 +340,12 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // no lease. If another process may have sent the payment, pass the latest time at which it could.
 //
 // A complete response to any call of this client counts if it has the media type of [Config].Vendor and no Age header, and is neither 101,
-// 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses. On a network that works it returns one round
-// trip after NotBefore or, while other calls run, at most InFlightWait/8 after it. With a client created at the age s of the payment, it
-// returns at the age of 2s or, if that is earlier, 2 minutes after the call, plus InFlightWait; after 20 minutes only InFlightWait after the
-// call. Errors: that of ctx, soon if the wait would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without
-// such a response, an error that wraps that of the last read; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last.
-// Safety: read. API: GET /accounts/{id}/status.
+// 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses. In a client whose network works it returns one
+// round trip after NotBefore or, while other calls run, at most InFlightWait/8 after it. If the first response arrives only at the age s
+// of the payment, also because the client is new, it returns when the payment is 2s + 2.5 s old or, if that is earlier, 2 minutes later,
+// plus InFlightWait; if s is 20 minutes or more, after InFlightWait. Errors: that of ctx, soon if the wait would outlast its deadline; after
+// twice the sum of AttemptTimeout and InFlightWait without such a response, an error that wraps that of the last read; [ErrClosed];
+// *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -310,4 +311,30 @@ func TestFreshConnections(t *testing.T) {
 	require.Equal(t, 204, status)
 	require.True(t, once.Close)
 	require.NotNil(t, once.Body, "net/http repeats a GET without a body")
+}
+
+// A process that was suspended while it connected writes nothing after the exchange's time, although no timer has fired yet; and a
+// watched exchange then gets no more time.
+func TestNothingIsWrittenAfterTheTime(t *testing.T) {
+	t.Parallel()
+	var arrived atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
+	defer server.Close()
+	s := NewSender(new(http.Transport), nil)
+	defer s.CloseIdle()
+	r := requestTo(t, server.URL)
+	r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
+	x, ctx := s.Begin(t.Context(), time.Hour, true)
+	x.ends = 0
+	response, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
+	x.End()
+	require.Nil(t, response)
+	require.ErrorIs(t, failure.Err, ErrTimeout)
+	require.Zero(t, arrived.Load())
+
+	x, ctx = s.BeginWatched(t.Context(), time.Hour, func(context.Context, string, time.Time) { t.Error("watched") }, "")
+	x.ends = 0
+	x.timer.Reset(0)
+	<-ctx.Done()
+	require.ErrorIs(t, context.Cause(ctx), ErrTimeout)
 }
