@@ -14,8 +14,8 @@ var (
 	// [ChangedError]. A person must decide which payment is right. The error is also [prepaid.ErrRequestIDReused].
 	ErrChanged = errors.New("journal: params changed under their request id")
 	// ErrWindow: the outcome is unknown, and the request ID is too old: the service may have forgotten it, or the client
-	// refuses it, as it refuses to repeat a load with [prepaid.Config].NeverRepeatLoads. Look at the history with FindMovement, and record the result with [Entry.Resolve]. If [Entry].Runs is 0,
-	// this store never sent the payment.
+	// refuses it, as it refuses to repeat a load with [prepaid.Config].NeverRepeatLoads. Look at the history with FindMovement, and record the
+	// result with [Entry.Resolve]. If [Entry].Runs is 0, this store never sent the payment.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the store could not be written or read.
 	ErrNotRecorded = errors.New("journal: not recorded")
