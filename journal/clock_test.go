@@ -72,7 +72,7 @@ func TestClockIsSetBeforeNewEntry(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, StateUnknown, e.State)
 		require.Equal(t, sent.Sub(e.LastSent), time.Duration(0), step)
-		require.WithinRange(t, e.LastSent.Round(0), sent.Round(0).Add(-time.Second), sent.Round(0).Add(time.Second), step) // the clocks' rates differ
+		require.WithinDuration(t, sent.Round(0), e.LastSent.Round(0), time.Second, step) // the rates of the clocks differ
 	}
 }
 

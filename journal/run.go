@@ -115,9 +115,9 @@ func (r Run) GiveBack() Entry {
 }
 
 // End takes the result and err of Send. It returns the new entry, and the error for the caller: nil if the payment is
-// done, otherwise a [*prepaid.CallError] for all runs. The entry's times may have monotonic readings: see [Entry.Shift]. An unknown outcome of an earlier run stays unknown until a
-// success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
-// [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
+// done, otherwise a [*prepaid.CallError] for all runs. The entry's times may have monotonic readings: see [Entry.Shift]. An unknown outcome
+// of an earlier run stays unknown until a success, or a refusal that [prepaid.ProvesNotApplied] accepts. After
+// [prepaid.ErrRequestIDExpired] and [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
 	e, old := r.Entry, r.Before
 	e.Rest = 0

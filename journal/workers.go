@@ -126,8 +126,9 @@ func (w Workers) check(sender Sender) error {
 //
 // Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //
-// Errors: a [*prepaid.ValidationError] of w, immediately; [ErrFailover], as soon as the store reports it; [ErrNotRecorded] if an outcome could not be recorded before
-// the end: the outcome is then unknown, and the payment is sent again under its request ID when this is allowed.
+// Errors: a [*prepaid.ValidationError] of w, immediately; [ErrFailover], as soon as the store reports it; [ErrNotRecorded] if an outcome
+// could not be recorded before the end: the outcome is then unknown, and the payment is sent again under its request ID when this is
+// allowed.
 func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	if err := w.check(sender); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -138,8 +139,8 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r := &work{
-		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil }, halt: halt,
-		queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
+		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil },
+		halt: halt, queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
 		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(all.Claim))
