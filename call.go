@@ -309,8 +309,8 @@ func (c *call) fail(outcome Outcome, err error) error {
 		RequestID:     c.request.requestID,
 		CorrelationID: c.request.correlationID,
 		Attempts:      c.sent.count,
-		FirstSent:     c.sent.first,
-		LastSent:      c.sent.last,
+		FirstSent:     presently(c.sent.first),
+		LastSent:      presently(c.sent.last),
 		Err:           err,
 		rule:          c.core.repeats,
 		admitted:      c.sent.admitted,
@@ -320,10 +320,19 @@ func (c *call) fail(outcome Outcome, err error) error {
 			failure.LastSent = c.request.lastSent
 		}
 		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.latest, c.sent.last))
-		failure.NotBefore = failure.unknown.NotBefore
+		failure.NotBefore = presently(failure.unknown.NotBefore)
 	}
 	if failed, ok := errors.AsType[*transferFailedError](err); ok {
 		failure.CorrelationID = failed.correlationID
 	}
 	return failure
+}
+
+// presently returns t by the present wall clock, which may have been set since: a store keeps nothing else of a time.
+func presently(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	now := time.Now()
+	return now.Add(t.Sub(now))
 }

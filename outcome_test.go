@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -13,7 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,5 +136,28 @@ func TestOutcomeText(t *testing.T) {
 	for _, text := range []string{"", "unknown", "outcome invalid", "Applied"} {
 		require.EqualError(t, read.UnmarshalText([]byte(text)), "prepaid: invalid input: outcome must be one of the four outcomes, in words")
 		require.Equal(t, OutcomeApplied, read, "unchanged")
+	}
+}
+
+// The times of an error are those of the present wall clock, which was set during the call: a store that keeps them as JSON keeps the
+// request's age. Times of synctest have no monotonic reading, so this uses the system clock, and does not wait for it.
+func TestTimesAfterAStepOfTheClock(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Minute, -time.Minute, time.Hour, -time.Hour, 24 * time.Hour, -24 * time.Hour} {
+		sent := time.Now().Add(-30 * time.Second)
+		*(*uint64)(unsafe.Pointer(&sent)) -= uint64(step/time.Second) << 30 //nolint:gosec // seconds of the wall clock; they may wrap
+		rule := Config{}.repeatRule()
+		k := call{
+			core: &core{repeats: rule}, request: request{op: operation{class: classKeyed}},
+			sent: sentRecord{count: 1, first: sent, latest: sent, last: sent}, effect: effect{unknown: errEarlierCall},
+		}
+		failure, ok := errors.AsType[*CallError](k.fail(OutcomeUnknown, errEarlierCall))
+		require.True(t, ok)
+		for at, want := range map[time.Time]time.Duration{
+			failure.FirstSent: -30 * time.Second, failure.LastSent: -30 * time.Second, failure.NotBefore: rule.wait - 30*time.Second,
+		} {
+			age := at.Round(0).Sub(time.Now().Round(0)) - want
+			require.Less(t, age.Abs(), 30*time.Second, step)
+		}
 	}
 }
