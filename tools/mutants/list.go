@@ -10,7 +10,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestTwoReads",
-			old: "	if at, ok := known(); ok {\n", new: "	if at, ok := known(); ok || true {\n",
+			old: "later(second.at.Add(t.wait), r.NotBefore)))\n", new: "r.NotBefore))\n",
 		},
 		{
 			name: "a repeat does not wait for a retransmission", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOutages",
@@ -63,6 +63,30 @@ func mutants() []mutant {
 		{
 			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
 			old: "c.repeats.afterAny(liveness.First(ctx, r.lastSent), r.lastSent)", new: "c.repeats.after(r.lastSent, r.lastSent)",
+		},
+		{
+			name: "a repeat counts the age from the latest time of its request", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestUnknownAgeOfAnotherProcess",
+			old: "c.repeats.afterAny(liveness.First(ctx, r.lastSent), r.lastSent)", new: "c.repeats.afterAny(r.lastSent, r.lastSent)",
+		},
+		{
+			name: "a load that may have been made is sent again", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLoadsAreMadeOnce",
+			old: "(r.moved || !r.unknown.IsZero())", new: "r.moved",
+		},
+		{
+			name: "a search that was cut short permits a creation", file: "create.go", pkg: ".", test: "TestIssueAgainNeverCreatesEarly",
+			old: "find.whole = true", new: "find.whole = false",
+		},
+		{
+			name: "a step of the clock changes the age of a request", file: "journal/run.go", pkg: "./journal", test: "TestClockIsSetDuringACall",
+			old: "e = e.Shift(now, now)", new: "_ = now",
+		},
+		{
+			name: "an error has the times of a clock that was set", file: "call.go", pkg: ".", test: "TestTimesAfterAStepOfTheClock",
+			old: "return now.Add(t.Sub(now))", new: "return t",
+		},
+		{
+			name: "a card is activated again after a block", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestSafetyFile",
+			old: "slices.Contains(o.never, value)", new: "false",
 		},
 		{
 			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal/journalfile", test: "TestPaymentOfAnotherStore",

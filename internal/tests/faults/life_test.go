@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -248,4 +249,26 @@ func TestReadDuringAnAttemptIsNotTraced(t *testing.T) {
 		require.EqualValues(t, 1, reads.Load())
 		require.EqualValues(t, 1, seen.Load())
 	})
+}
+
+// A request of a process that died can be older than LastSent says: package journal reports the time of its intent, and the wait counts
+// from there, in AwaitRepeat and in the call itself.
+func TestUnknownAgeOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for _, awaits := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			script := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+			client, lastSent := harness.NewClient(t, harness.ClockConfig(script)), time.Now()
+			params := harness.ValidTransfer()
+			params.LastSent = lastSent
+			ctx := liveness.WithFirst(t.Context(), lastSent.Add(-time.Minute))
+			if awaits {
+				require.NoError(t, client.Accounts.AwaitRepeat(ctx, "acc-1", lastSent))
+			} else {
+				_, err := client.Accounts.Transfer(ctx, "acc-1", params)
+				require.NoError(t, err)
+			}
+			require.Equal(t, 2*70*time.Second+2500*time.Millisecond+10*time.Second-time.Minute, time.Since(lastSent))
+		})
+	}
 }
