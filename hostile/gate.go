@@ -44,7 +44,6 @@ type move struct {
 // passage is the state of a request that passes through the emulator.
 type passage struct {
 	process        *process
-	writer         http.ResponseWriter
 	wire           *wire
 	sent, released time.Time // released is zero if the request was not held
 	flight         int       // index in flights; -1 for none
@@ -55,7 +54,7 @@ type passageKey struct{}
 
 // ServeHTTP passes a request of this process on to the emulator.
 func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	through := &passage{process: p, writer: w, flight: -1}
+	through := &passage{process: p, flight: -1}
 	through.wire, _ = q.Context().Value(wireKey{}).(*wire)
 	through.sent, through.released = through.wire.times()
 	through.awaitService()
@@ -156,9 +155,6 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 		fault = prepaidtest.DropBeforeCommit()
 	}
 	through.wire.endsAs(next.ending)
-	if next.interim {
-		through.writer.WriteHeader(http.StatusEarlyHints)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	flown := &r.flights[through.flight]
@@ -171,9 +167,6 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 		if loses(flown.fault) {
 			r.counts.LostResponses++
 			flown.fault += ", connection " + next.ending.String()
-		}
-		if next.interim {
-			flown.fault = "interim response 103, " + flown.fault
 		}
 	}
 	return fault

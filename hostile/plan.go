@@ -24,10 +24,9 @@ const (
 
 // step is the plan for one arrival of one payment.
 type step struct {
-	fault   prepaidtest.Fault
-	ending  ending        // of the connection, if the fault closes it
-	runs    time.Duration // how long the request takes if it is carried out
-	interim bool          // a response of status 103 comes first
+	fault  prepaidtest.Fault
+	ending ending        // of the connection, if the fault closes it
+	runs   time.Duration // how long the request takes if it is carried out
 	disturbance
 }
 
@@ -149,14 +148,14 @@ const kindsOfFaults = 17
 // nothing. Otherwise that refusal would prove that nothing moved, and a worker could abandon the payment.
 func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{408, 502, 503, 504}[r.IntN(4)]
-	held, end, interim := o.held(r), o.ending(r), r.IntN(3) == 0
+	held, end := o.held(r), o.ending(r)
 	switch kind {
 	case 0:
 		return step{fault: prepaidtest.CommitThenDrop(), ending: end}, true
 	case 1:
 		return step{fault: prepaidtest.DropBeforeCommit(), ending: end}, true
 	case 2, 3, 4:
-		return step{fault: prepaidtest.DropBeforeCommit(), ending: end, runs: held, interim: interim}, true
+		return step{fault: prepaidtest.DropBeforeCommit(), ending: end, runs: held}, true
 	case 5, 6:
 		return step{fault: prepaidtest.ProxyPage(gateway), runs: held}, true
 	case 7:
@@ -174,7 +173,7 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	case 13:
 		return step{fault: prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], "")}, true
 	}
-	return step{runs: held, interim: interim}, held > o.AttemptTimeout
+	return step{runs: held}, held > o.AttemptTimeout
 }
 
 // refusal returns a refusal in the service's own form. It proves nothing about an earlier request.

@@ -90,6 +90,10 @@ func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
 	withSeeds(t, func(o hostile.Options) { caught(t, halfWait, o, overtaken) })
 }
 
+func TestTrustInTheEndOfAConnectionIsFoundWithEachSeed(t *testing.T) {
+	withSeeds(t, func(o hostile.Options) { caught(t, trustsEnd, o, wrong) })
+}
+
 // compared runs a correct worker, which is safe, and at the same time a worker with a bug, which pays twice.
 func compared(t *testing.T, is mutation, o hostile.Options) (safe, wrong *hostile.Report) {
 	t.Helper()
@@ -142,7 +146,6 @@ func TestEachMutationIsCaught(t *testing.T) {
 	}{
 		{newID, twice},
 		{atOnce, twice},
-		{trustsEnd, wrong},
 		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
