@@ -18,7 +18,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a response right after the request is a sign of life", file: "internal/liveness/liveness.go", pkg: "./internal/liveness",
-			test: "TestSignsAtOnceDoNotCount", old: "at, ok = t.works(r.Last.Add(third))", new: "at, ok = t.works(r.Last)",
+			test: "TestSignsAtOnceDoNotCount", old: "response, ok = t.works(r.Last.Add(third))", new: "response, ok = t.works(r.Last)",
 		},
 		{
 			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
@@ -82,7 +82,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "an error has the times of a clock that was set", file: "call.go", pkg: ".", test: "TestTimesAfterAStepOfTheClock",
-			old: "return now.Add(t.Sub(now))", new: "return t",
+			old: "return now.Add(t.Sub(now))", new: "return now.Add(t.Round(0).Sub(now.Round(0)))",
 		},
 		{
 			name: "a card is activated again after a block", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestSafetyFile",
@@ -156,7 +156,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a repeat waits for the time alone", file: "attempt.go", module: "tests", pkg: "./kernel", root: true, test: "TestFrozenService",
-			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.notBefore)", new: "a.err = pause.For(ctx, time.Until(c.next.notBefore))",
+			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)", new: "a.err = pause.For(ctx, time.Until(c.next.unknown.NotBefore))",
 		},
 		{
 			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
