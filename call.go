@@ -317,7 +317,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 	}
 	if outcome == OutcomeUnknown && c.request.op.class == classKeyed {
 		if failure.LastSent.IsZero() {
-			failure.LastSent = c.request.lastSent
+			failure.LastSent = cmp.Or(c.request.lastSent, presently(c.next.unknown.Last))
 		}
 		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.latest, c.sent.last))
 		failure.NotBefore = presently(failure.unknown.NotBefore)

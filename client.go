@@ -152,6 +152,7 @@ func (c *Client) Close() error {
 	if c.manager != nil {
 		c.manager.Close()
 	}
+	c.alive.Close()
 	c.sender.CloseIdle()
 	return nil
 }

@@ -32,7 +32,7 @@ type CallError struct {
 	FirstSent time.Time
 	// LastSent is the start of the last attempt that may have been sent. If that attempt outlasted AttemptTimeout, LastSent is its end minus
 	// AttemptTimeout. The attempt may have been in progress until the call returned. If nothing was sent, LastSent is zero or, for a transfer
-	// or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
+	// or direct entry out with unknown outcome, that of the earlier call. Store it with a payment of unknown outcome.
 	LastSent time.Time
 	// NotBefore is the earliest time to repeat a transfer or direct entry out with unknown outcome, with its request ID: see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. Zero for any

@@ -300,28 +300,6 @@ func (c untraced) Value(key any) any {
 	return value
 }
 
-// watchLater reads once when a third of an attempt has passed that was sent at the time sent and has ended, with unknown outcome: the next
-// call, or a worker in this process, then need not wait longer. It does nothing if there are other responses, or the client is closed.
-func (c *core) watchLater(source AccountID, sent time.Time) {
-	since := sent.Add(c.config.AttemptTimeout / 3)
-	wait := time.Until(since)
-	if wait <= 0 {
-		return
-	}
-	time.AfterFunc(wait, func() {
-		defer func() { _ = recover() }() // as in watch
-		ctx, cancel := context.WithTimeout(context.Background(), c.config.AttemptTimeout)
-		defer cancel()
-		once := c.reader(source)
-		read := once.Read
-		once.Read = func(ctx context.Context) (final bool, err error) {
-			_, err = read(ctx)
-			return true, err
-		}
-		c.alive.Sign(ctx, since, c.config.AttemptTimeout, once)
-	})
-}
-
 // reader reads the summary of an account, which a cache on the way must not answer. Each read has a connection of its own: a kept one may
 // be dead.
 func (c *core) reader(source AccountID) liveness.Reader {
@@ -332,6 +310,9 @@ func (c *core) reader(source AccountID) liveness.Reader {
 		}
 		if call, ok := errors.AsType[*CallError](err); ok {
 			err = call.Err
+		}
+		if response, ok := errors.AsType[*APIError](err); ok && c.repeats.isOwn(mediaTypeOf(response.Header.Get("Content-Type"))) {
+			err = &liveness.RefusedError{Err: err}
 		}
 		return false, err
 	}}

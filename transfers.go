@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -235,7 +236,8 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	if failure, ok := errors.AsType[*CallError](err); ok {
 		last = failure.unknown
 		if failure.Attempts > 0 && outcome == OutcomeUnknown {
-			c.watchLater(r.account, failure.LastSent)
+			// The next call, or a worker in this process, then need not wait longer.
+			c.alive.Later(failure.LastSent.Add(c.config.AttemptTimeout/3), c.config.AttemptTimeout, c.reader(r.account))
 		}
 	}
 	if err != nil {
@@ -253,7 +255,7 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
-		failure.LastSent, failure.NotBefore = r.lastSent, r.unknown.NotBefore
+		failure.LastSent, failure.NotBefore = cmp.Or(r.lastSent, r.unknown.Last), r.unknown.NotBefore
 	}
 	began, observer := time.Now(), c.observer.of(ctx, r.op.Operation)
 	observer.callDone(observer.callStart(ctx), began, 0, 0, failure)

@@ -85,11 +85,13 @@ type Tracker struct {
 	seen   [2 * perWait]response // a ring: one response for each wait/perWait
 	newest int
 	signs  [2]signs      // short spans, and long ones for longer than longestPause
-	silent time.Time     // when the first read began that failed since the last response; zero if none did
 	broken time.Time     // the end of the last long silence: earlier responses do not count for requests sent before
 	woken  chan struct{} // closed by one of the next responses; nil if no caller waits
 	failed string        // the subject of the last read that failed
+	fails  int           // how many reads of this subject have had no response at all since the last response
+	silent time.Time     // when the first of them began
 	rest   time.Duration // the pause after it
+	stop   func()        // ends the call of Sign that Later has begun; nil if there is none
 	resume time.Time     // the end of this pause
 }
 
@@ -133,12 +135,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	if sent.After(r.sent) {
 		r.at, r.sent = now, sent
 	}
-	if !t.silent.IsZero() {
-		if now.Sub(t.silent) > t.late {
-			t.broken = now
-		}
-		t.silent = time.Time{}
-	}
+	t.fails = 0
 	if age := sent.Sub(t.made); age >= 0 {
 		for i := range t.signs {
 			s := &t.signs[i]
@@ -221,15 +218,15 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 	for err == nil {
 		since := later(over, t.gone(r, first.at, third))
 		asked := later(since, time.Now())
-		if _, ok := t.responded(since); !ok && endsBefore(ctx, asked.Add(t.wait)) {
-			return context.DeadlineExceeded // a response would come too late
+		if asked.Equal(since) && endsBefore(ctx, asked.Add(t.wait)) {
+			return context.DeadlineExceeded // a response would come too late; but one now would serve the next call
 		}
 		var second sign
 		second, err = t.await(ctx, asked, limit, reader, func() (sign, bool) { return t.responded(since) })
 		if err != nil {
 			break
 		}
-		if second.at.Sub(asked) > max(t.late, 2*first.at.Sub(first.sent)) { // a service that is as slow as before has not failed
+		if second.at.Sub(second.sent) > max(t.late, 2*first.at.Sub(first.sent)) { // a service that is as slow as before has not failed
 			t.silence(second.at)
 		}
 		silent := t.silence(time.Time{})
@@ -269,13 +266,51 @@ func (t *Tracker) Sign(ctx context.Context, since time.Time, limit time.Duration
 	_, _ = t.await(ctx, since, limit, reader, func() (sign, bool) { return t.works(since) })
 }
 
+// Later calls Sign once at the time since, with a single read, unless such a call is pending. Close ends it.
+func (t *Tracker) Later(since time.Time, limit time.Duration, reader Reader) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wait := time.Until(since)
+	if t.stop != nil || wait <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait+limit)
+	once := Reader{Subject: reader.Subject, Read: func(ctx context.Context) (final bool, err error) {
+		_, err = reader.Read(ctx)
+		return true, err
+	}}
+	timer := time.AfterFunc(wait, func() {
+		defer func() {
+			_ = recover() // of the caller's code: nothing waits for this read
+			cancel()
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.stop = nil
+		}()
+		t.Sign(ctx, since, limit, once)
+	})
+	t.stop = func() {
+		timer.Stop()
+		cancel()
+	}
+}
+
+// Close ends the call of Sign that Later has begun.
+func (t *Tracker) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stop != nil {
+		t.stop()
+	}
+}
+
 // gone returns when r has arrived or will never arrive, if the network has worked since the time works.
 func (t *Tracker) gone(r Request, works time.Time, third time.Duration) time.Time {
-	age := works.Sub(r.First)
-	if age >= retransmitted {
+	left := retransmitted - works.Sub(r.Last)
+	if left <= 0 {
 		return r.Last
 	}
-	return works.Add(min(age+min(max(firstPause, third/4), third), longestPause, retransmitted-age))
+	return works.Add(min(works.Sub(r.First)+min(max(firstPause, third/4), third), longestPause, left))
 }
 
 // await returns the response that known knows. From the time since on, it reads if necessary: one caller at a time.
@@ -343,6 +378,9 @@ func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, 
 		return false, nil
 	}
 	began := time.Now()
+	t.mu.Lock()
+	silent := t.failed == reader.Subject && t.fails > 1 && began.Sub(t.silent) > t.late // a single response can get lost
+	t.mu.Unlock()
 	if final, err = reader.Read(context.WithValue(ctx, readKey{}, true)); final {
 		return true, err
 	}
@@ -350,11 +388,20 @@ func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ok {
-		t.rest, t.resume = 0, time.Time{}
+		if t.rest, t.resume = 0, (time.Time{}); silent {
+			t.broken = time.Now()
+		}
 		return false, nil
 	}
-	if t.silent.IsZero() {
-		t.silent = began
+	if t.failed != reader.Subject {
+		t.fails = 0
+	}
+	if _, refused := errors.AsType[*RefusedError](err); err == nil || refused {
+		t.fails = 0
+	} else if ctx.Err() == nil {
+		if t.fails++; t.fails == 1 {
+			t.silent = began
+		}
 	}
 	longest := max(t.wait/4, min(limit/(2*perWait), 2500*time.Millisecond)) // prevents a hot loop if t.wait is short
 	t.failed, t.rest = reader.Subject, min(max(2*t.rest, longest/(perWait/2)), longest)
@@ -402,6 +449,14 @@ func earlier(a, b time.Time) time.Time {
 }
 
 var errNoProof = errors.New("the response is not in the service's own form")
+
+// RefusedError is the error of a read whose response is the service's own, but does not count.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the response.
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // SilentError means that no response that counts arrived within the limit.
 type SilentError struct{ Err error }

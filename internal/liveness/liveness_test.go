@@ -193,16 +193,64 @@ func TestSlowService(t *testing.T) {
 	}
 }
 
-// The age counts from the earliest time at which the request can have been sent.
+// The age counts from the earliest time at which the request can have been sent, and the end of all retransmissions from the latest.
 func TestRequestOfUnknownAge(t *testing.T) {
+	for older, want := range map[time.Duration]time.Duration{time.Minute: 2*46*time.Second + time.Minute, 25 * time.Minute: 46*time.Second + longestPause} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := &service{Tracker: New(attempt, wait)}, time.Now()
+			s.failFor(46 * time.Second)
+			r := sent(began)
+			r.First = began.Add(-older)
+			require.NoError(t, s.await(t.Context(), r))
+			require.GreaterOrEqual(t, time.Since(began), want+wait)
+			require.Less(t, time.Since(began), want+2*wait)
+		})
+	}
+}
+
+// After a call there is one read at a time, and Close ends it.
+func TestLater(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
-		began := time.Now()
-		s.failFor(100 * time.Second)
-		r := sent(began.Add(time.Minute))
-		r.First = began
-		require.NoError(t, s.Await(t.Context(), r, time.Hour, Reader{Read: s.read}))
-		require.GreaterOrEqual(t, time.Since(began), 200*time.Second+wait)
+		ended := make(chan time.Time, 9)
+		since := time.Now().Add(attempt / 3)
+		hangs := Reader{Read: func(ctx context.Context) (bool, error) {
+			<-ctx.Done()
+			ended <- time.Now()
+			return false, ctx.Err()
+		}}
+		for range 5 {
+			s.Later(since, attempt, hangs)
+		}
+		time.Sleep(attempt / 2)
+		require.Empty(t, ended)
+		s.Close()
+		require.Equal(t, time.Now(), <-ended)
+		synctest.Wait()
+		require.Empty(t, ended)
+		s.Later(time.Now().Add(time.Second), attempt, Reader{Read: s.read})
+		time.Sleep(time.Minute)
+		_, ok := s.works(since)
+		require.True(t, ok)
+		s.Later(time.Now().Add(time.Second), attempt, Reader{Read: func(context.Context) (bool, error) { panic("CANARY") }})
+		time.Sleep(time.Minute)
 	})
+}
+
+// Reads of an account that the service refuses, one that is lost and one that is cancelled are no silence.
+func TestFailedReadsAreNoSilence(t *testing.T) {
+	for name, failure := range map[string]error{"refused": &RefusedError{errDown}, "lost": errDown, "cancelled": context.Canceled} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began, n := &service{Tracker: New(attempt, wait)}, time.Now(), 0
+			require.NoError(t, s.Await(t.Context(), sent(began), limit, Reader{Read: func(ctx context.Context) (bool, error) {
+				if n++; n > 1 && (name == "refused" && n < 12 || n == 2) {
+					time.Sleep(time.Second)
+					return false, failure
+				}
+				return s.read(ctx)
+			}}), name)
+			require.Less(t, time.Since(began), attempt+4*wait, name)
+		})
+	}
 }
 
 // A response to a request that was sent before the end of the first one proves nothing, however late it arrives.

@@ -234,7 +234,7 @@ func payJournaled(ctx context.Context, job hostile.Job) ([]hostile.Claim, error)
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	o := hostile.Options{Payments: 40}
+	o := hostile.Options{Payments: 40, Kills: 2} // after each, payments wait for twice their age
 	if *longPayments > 0 {
 		o = longRun()
 	}
