@@ -169,9 +169,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 
 // insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
 // under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the time now on the clock
-// that set their times. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
+// that set their times; the caller's transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 const insertSQL = `with b as (
-	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
+	select *, last_sent + (statement_timestamp() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
 		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
 ), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
@@ -188,11 +188,16 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 	if len(list) == 0 {
 		return 0, nil
 	}
-	text, err := json.Marshal(list)
+	now := time.Now()
+	present := make([]journal.Entry, len(list))
+	for i, e := range list { // the wall clock may have been set since
+		present[i] = e.Shift(now, now.UTC())
+	}
+	text, err := json.Marshal(present)
 	if err != nil {
 		return 0, err
 	}
-	rows, _ := tx.Query(ctx, s.insert, string(text), time.Now()) // CollectRows returns the error
+	rows, _ := tx.Query(ctx, s.insert, string(text), now) // CollectRows returns the error
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err

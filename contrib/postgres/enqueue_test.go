@@ -202,3 +202,16 @@ func TestEnqueueTakesOverWhatWasSentElsewhere(t *testing.T) {
 	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, params.RequestID)))
 	require.Equal(t, "enqueue:unknown begin:unknown end:done", s.history(params.RequestID))
 }
+
+// A payment that was sent a moment ago is as old as that, however old the transaction is in which it is enqueued: a repeat must not be early.
+func TestEnqueueInAnOldTransaction(t *testing.T) {
+	t.Parallel()
+	s, params := newStore(t), transfer("a")
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "select pg_sleep(0.2)")
+		require.NoError(t, err)
+		params.LastSent = time.Now()
+		return s.Enqueue(t.Context(), tx, "payer", params)
+	}))
+	require.False(t, s.entry(params.RequestID).LastSent.Before(params.LastSent.Truncate(time.Microsecond)))
+}

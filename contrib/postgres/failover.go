@@ -23,13 +23,20 @@ func epochTo(here **string) func(pgx.Rows) error {
 	}
 }
 
-// isOn takes the result of serverSQL, and returns errFailover if workers may not send. Workers that begin later have any epoch.
+// isOn takes the result of serverSQL, and returns errFailover if workers may not send.
 func (s *Store) isOn(here *string) error {
-	s.epoch.Store(here)
 	if here == nil {
 		return errFailover
 	}
+	s.epoch.Store(here)
 	return nil
+}
+
+// begin begins a Run. If there is no other one, it may begin on any server from which workers may send.
+func (s *Store) begin() {
+	if s.runs.Add(1) == 1 {
+		s.epoch.Store(nil)
+	}
 }
 
 // recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds from now. If a

@@ -94,6 +94,9 @@ func TestEarlierWorkersStopAfterRecover(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrFailover)
 	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from prepaid.history where event = 'begin' and at > (select max(at) from prepaid.history where event = 'recover')"))
 	require.Len(t, s.claims(&teller{}, 3), 3, "it begins after Recover")
+	_, err = earlier.Claim(t.Context(), journal.Claim{N: 3})
+	require.ErrorIs(t, err, journal.ErrFailover, "another Run of the same store does not begin it again")
+	earlier.begin()
 	require.Empty(t, earlier.claims(&teller{}, 3), "it begins again")
 }
 

@@ -52,6 +52,7 @@ type Store struct {
 	insert  string            // insertSQL
 	horizon horizon
 	epoch   atomic.Pointer[string] // of the server that workers began on; nil: of any
+	runs    atomic.Int32           // calls of Run in progress
 }
 
 // Open returns the store of a schema that [Migrate] has made. Close pool after the last Run has ended.

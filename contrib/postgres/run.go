@@ -19,6 +19,8 @@ import (
 // timeline than [Migrate] or [Store.Recover] found: call Recover when all workers have ended; [journal.ErrNotRecorded], as from
 // [journal.Workers.Run].
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
+	s.begin()
+	defer s.runs.Add(-1)
 	engine := journal.Workers{
 		N: workers.N, Claim: workers.Claim, Grace: workers.Grace, CallTimeout: s.options.CallTimeout,
 		DigestKey: s.options.DigestKey, Seal: s.options.Seal, Logger: s.log, Trace: workers.Trace,

@@ -18,8 +18,8 @@ const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_b
 
 const planned = "select " + indexed + ", now()"
 
-// serverSQL returns the epoch of the server if workers may send payments from it, and $1, unless null, is that epoch. Each failover, and
-// each restore of a backup, begins a timeline. The functions work only on a primary; every role may call them.
+// serverSQL returns the epoch of the server if workers may send payments from it, and $1, unless null, is that epoch. A promotion
+// and an archive recovery begin a timeline; other copies of a server do not. The functions work only on a primary; every role may call them.
 const serverSQL = `select epoch::text from {s}.versions where version = 2 and server = {server} and epoch = coalesce($1::text::uuid, epoch)`
 
 // impatient bounds the wait for a row that a transaction of the caller has locked.
@@ -55,7 +55,8 @@ func newSQL(schema string) *strings.Replacer {
 
 // claimSQL claims at most $1 due payments. The lease $2, and the time $3 in which this worker may send, are in
 // microseconds. Payments that rest must have become due by $4. $5 is the horizon. claimSQL claims nothing unless serverSQL, with $6,
-// returns the epoch. It returns payments as they were before the claim. The commit is the intent: after it, the row is the entry that journal.Entry.Intent returns.
+// returns the epoch. It returns payments as they were before the claim. The commit is the intent: after it, the row is the entry that
+// journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')

@@ -326,7 +326,7 @@ func TestNothingIsWrittenAfterTheTime(t *testing.T) {
 	r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
 	x, ctx := s.Begin(t.Context(), time.Hour, true)
 	x.ends = 0
-	response, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
+	response, failure := x.Send(ctx, r)
 	x.End()
 	require.Nil(t, response)
 	require.ErrorIs(t, failure.Err, ErrTimeout)
