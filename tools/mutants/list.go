@@ -14,7 +14,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a repeat does not wait for a retransmission", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOutages",
-			old: "return works.Add(min(age+min(max(firstPause, third/4), third), longestPause, retransmitted-age))", new: "return works",
+			old: "return works.Add(min(works.Sub(r.First)+min(max(firstPause, third/4), third), longestPause, left))", new: "_ = left\n	return works",
 		},
 		{
 			name: "a response right after the request is a sign of life", file: "internal/liveness/liveness.go", pkg: "./internal/liveness",
