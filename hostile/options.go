@@ -79,8 +79,8 @@ type Options struct {
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 5 minutes.
 	Timeout time.Duration
-	// Quiet ends the run if no copy sends a payment for this time: after a kill, the SDK waits for twice the age of a payment. Default: 1
-	// minute or, if more, 5 times AttemptTimeout + InFlightWait.
+	// Quiet ends the run if no copy sends a payment for this time: after a kill, the SDK waits for twice the age of a payment, and at most 2
+	// minutes longer. Default: 150 s or, if more, 5 times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
 	// Log gets the output of the copies in lines, and events such as kills and ends of copies. Default: none.
@@ -100,7 +100,7 @@ func (o Options) withDefaults() (Options, error) {
 	wait := o.AttemptTimeout + o.InFlightWait
 	o.Freeze, o.NetworkCut, o.ServiceFreeze = cmp.Or(o.Freeze, 2*wait), cmp.Or(o.NetworkCut, 3*wait/2), cmp.Or(o.ServiceFreeze, 3*wait/2)
 	o.NetworkCuts, o.ServiceFreezes = number(o.NetworkCuts, o.Payments/20), number(o.ServiceFreezes, min(o.Payments/50, 10))
-	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Quiet, max(time.Minute, 5*wait))
+	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Quiet, max(150*time.Second, 5*wait))
 	if o.Log == nil {
 		o.Log = io.Discard
 	}

@@ -118,7 +118,7 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	set.DurationVar(&o.AttemptTimeout, "attempt-timeout", 0, "PREPAID_ATTEMPT_TIMEOUT of the workers, a `duration` (default 250ms)")
 	set.DurationVar(&o.InFlightWait, "in-flight-wait", 0, "PREPAID_RETRY_IN_FLIGHT_WAIT of the workers, a `duration` (default 750ms)")
 	set.DurationVar(&o.Timeout, "timeout", 0, "`duration` of the run at most (default 5m)")
-	set.DurationVar(&o.Quiet, "quiet", 0, "`duration` without any payment that ends the run (default 1m or more)")
+	set.DurationVar(&o.Quiet, "quiet", 0, "`duration` without any payment that ends the run (default 2m30s or more)")
 	set.BoolVar(&quiet, "silent", false, "do not show what the workers write")
 	if err := set.Parse(args); err != nil {
 		return set, o, err
