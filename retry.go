@@ -300,7 +300,7 @@ func (c untraced) Value(key any) any {
 	return value
 }
 
-// reader reads the summary of an account, which a cache on the way must not answer. Each read has a connection of its own: a kept one may
+// reader reads the summary of an account; no cache on the way may respond. Each read has a connection of its own: a kept one may
 // be dead.
 func (c *core) reader(source AccountID) liveness.Reader {
 	return liveness.Reader{Subject: string(source), Read: func(ctx context.Context) (final bool, err error) {
