@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/liveness"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // effect is the known effect of the call.
@@ -279,7 +280,9 @@ func (c *core) provesLife(a *attempt) bool {
 
 // awaitRepeat waits until a movement of source may be repeated after a request of unknown outcome. See [AccountsService.AwaitRepeat].
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, unknown liveness.Request) error {
-	return c.alive.Await(ctx, unknown, 2*min(c.repeats.wait, math.MaxInt64/2), c.reader(source))
+	return pause.Aside(ctx, func(ctx context.Context) error {
+		return c.alive.Await(ctx, unknown, 2*min(c.repeats.wait, math.MaxInt64/2), c.reader(source))
+	})
 }
 
 // watch is called while an attempt to move money from source has no response for a third of its time. It makes sure that a

@@ -362,3 +362,18 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 	}
 	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(liveness.First(ctx, lastSent), lastSent))
 }
+
+// Evidence returns when the service responded to this client and to the processes whose evidence it uses, as text of at most 16 KB without
+// personal data. A store saves it every second or so while payments of unknown outcome wait, and passes it to UseEvidence when the next
+// process begins. AwaitRepeat then counts the time and the responses of both processes: otherwise a program that is restarted often
+// would begin each wait again. now is the present time of the clock by which the store records its payments. The stores of this
+// module do all this.
+func (s *AccountsService) Evidence(now time.Time) []byte {
+	return s.client.alive.Evidence(s.client.base.String(), now)
+}
+
+// UseEvidence adds what Evidence returned in an earlier process. Call it once, before the first payment, and then save Evidence. Clocks may
+// have been set in between: the evidence does not rely on them. Evidence of another BaseURL, and other text, has no effect.
+func (s *AccountsService) UseEvidence(evidence []byte, now time.Time) {
+	s.client.alive.Use(s.client.base.String(), now, evidence)
+}

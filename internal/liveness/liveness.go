@@ -24,7 +24,6 @@ package liveness
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/pause"
@@ -74,129 +73,6 @@ func First(ctx context.Context, last time.Time) time.Time {
 	return last
 }
 
-// Tracker remembers when the service responded. It is safe for concurrent use. Create one with New.
-type Tracker struct {
-	wait    time.Duration
-	late    time.Duration // for a response to a read: half of an attempt
-	made    time.Time
-	reading chan struct{} // full while a caller of Await reads
-
-	mu     sync.Mutex
-	seen   [2 * perWait]response // a ring: one response for each wait/perWait
-	newest int
-	signs  [2]signs      // short spans, and long ones for longer than longestPause
-	broken time.Time     // the end of the last long silence: earlier responses do not count for requests sent before
-	woken  chan struct{} // closed by one of the next responses; nil if no caller waits
-	failed string        // the subject of the last read that failed
-	fails  int           // how many reads of this subject have had no response at all since the last response
-	silent time.Time     // when the first of them began
-	rest   time.Duration // the pause after it
-	stop   func()        // ends the call of Sign that Later has begun; nil if there is none
-	resume time.Time     // the end of this pause
-}
-
-// perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
-const perWait = 16
-
-// response represents the responses that arrived from the time first to the time at. sent is when the last of their requests was sent.
-type response struct{ first, at, sent time.Time }
-
-// signs is a ring that holds, for each span of time, the responses to the first and to the last request that were sent in it.
-type signs struct {
-	span time.Duration
-	ring [64]struct{ first, last sign }
-}
-
-type sign struct{ sent, at time.Time }
-
-// New returns a Tracker. attempt is how long a request takes at most, and wait how long the service may need for a request that it has
-// received.
-func New(attempt, wait time.Duration) *Tracker {
-	t := &Tracker{wait: wait, late: attempt / 2, made: time.Now(), reading: make(chan struct{}, 1)}
-	t.signs[0].span, t.signs[1].span = max(attempt/32, 1), 4*time.Second
-	return t
-}
-
-// Responded notes that a response has just arrived. sent is when its request was sent.
-func (t *Tracker) Responded(sent time.Time) {
-	now := time.Now()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := &t.seen[t.newest]
-	if now.Sub(r.first) >= t.wait/perWait {
-		t.newest = (t.newest + 1) % len(t.seen)
-		r = &t.seen[t.newest]
-		*r = response{first: now}
-		if t.woken != nil {
-			close(t.woken)
-			t.woken = nil
-		}
-	}
-	if sent.After(r.sent) {
-		r.at, r.sent = now, sent
-	}
-	t.fails = 0
-	if age := sent.Sub(t.made); age >= 0 {
-		for i := range t.signs {
-			s := &t.signs[i]
-			slot := &s.ring[age/s.span%time.Duration(len(s.ring))]
-			if sent.Sub(slot.first.sent) > s.span { // a later round of the ring
-				slot.first, slot.last = sign{sent, now}, sign{}
-			}
-			if sent.After(slot.last.sent) {
-				slot.last = sign{sent, now}
-			}
-		}
-	}
-}
-
-// works returns one of the first responses to a request that was sent at the time since or later.
-func (t *Tracker) works(since time.Time) (response sign, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range t.signs {
-		for _, slot := range t.signs[i].ring {
-			found := slot.first
-			if found.sent.Before(since) {
-				found = slot.last
-			}
-			if !found.at.IsZero() && !found.sent.Before(since) && (!ok || found.at.Before(response.at)) {
-				response, ok = found, true
-			}
-		}
-	}
-	return response, ok
-}
-
-// worksFor returns works for the first response that counts for r. third is a third of its attempt.
-func (t *Tracker) worksFor(r Request, third time.Duration) (response sign, ok bool) {
-	response, ok = t.works(r.Last.Add(third))
-	if silent := t.silence(time.Time{}); r.Last.Before(silent) && response.at.Before(silent) {
-		response = sign{silent, silent}
-	}
-	return response, ok
-}
-
-// silence returns the end of the last long silence; at is the end of another one, or zero.
-func (t *Tracker) silence(at time.Time) time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.broken = later(t.broken, at)
-	return t.broken
-}
-
-// responded returns when the service first responded to a request that was sent at the time since or later.
-func (t *Tracker) responded(since time.Time) (found sign, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, r := range t.seen {
-		if !r.sent.IsZero() && !r.sent.Before(since) && (!ok || r.at.Before(found.at)) {
-			found, ok = sign{r.sent, r.at}, true
-		}
-	}
-	return found, ok
-}
-
 // Reader makes a request that is safe to repeat.
 type Reader struct {
 	// Subject is the subject of the request. If reads of one subject fail, callers with another one read sooner.
@@ -214,16 +90,25 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 	if endsBefore(ctx, r.NotBefore) {
 		return context.DeadlineExceeded
 	}
-	first, err := t.await(ctx, r.Last.Add(third), limit, reader, func() (sign, bool) { return t.worksFor(r, third) })
-	for err == nil {
+	var proof sign
+	known := func(search func() (sign, bool)) func() (sign, bool) {
+		return func() (found sign, ok bool) {
+			if proof.at, ok = t.proved(r); ok {
+				return proof, true
+			}
+			return search()
+		}
+	}
+	first, err := t.await(ctx, r.Last.Add(third), limit, reader, known(func() (sign, bool) { return t.worksFor(r, third) }))
+	for err == nil && proof.at.IsZero() {
 		since := later(over, t.gone(r, first.at, third))
 		asked := later(since, time.Now())
 		if asked.Equal(since) && endsBefore(ctx, asked.Add(t.wait)) {
 			return context.DeadlineExceeded // a response would come too late; but one now would serve the next call
 		}
 		var second sign
-		second, err = t.await(ctx, asked, limit, reader, func() (sign, bool) { return t.responded(since) })
-		if err != nil {
+		second, err = t.await(ctx, asked, limit, reader, known(func() (sign, bool) { return t.responded(since) }))
+		if err != nil || !proof.at.IsZero() {
 			break
 		}
 		if second.at.Sub(second.sent) > max(t.late, 2*first.at.Sub(first.sent)) { // a service that is as slow as before has not failed
@@ -235,7 +120,10 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 		}
 		first = sign{second.sent, silent}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return pause.For(ctx, time.Until(proof.at))
 }
 
 // Admitted reports whether it is known that r could be repeated at the time at, or earlier.

@@ -1,0 +1,201 @@
+package liveness
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+)
+
+// Evidence is what the processes of a store know about the service's responses, one process after the other. Its durations are times on
+// a clock that stands still while no process runs, and that nobody can set: the time between two of them is never too long.
+type evidence struct {
+	// Service is the service that responded.
+	Service string `json:"service"`
+	// Ran is how long the processes have run.
+	Ran time.Duration `json:"ran"`
+	// Lives are the processes, with a new one after each step of the store's clock.
+	Lives []life `json:"lives"`
+	// Signs are responses, sorted by time.
+	Signs [][2]time.Duration `json:"signs"`
+}
+
+// life is a time without a pause and without a step of the store's clock.
+type life struct {
+	Began time.Time     `json:"began"` // by the store's clock
+	From  time.Duration `json:"from"`
+	To    time.Duration `json:"to"`
+}
+
+const (
+	// mostLives and mostSigns limit the size of evidence. What is dropped makes a wait longer, never shorter.
+	mostLives, mostSigns = 100, 256
+	// step is the least difference between two clocks that counts as a step.
+	step = time.Second
+	// near is how far the time of a request may be outside of the life in which it was sent: a life ends unnoticed.
+	near = time.Minute
+)
+
+// record is the evidence of a Tracker. It begins when the Tracker is made, or with the evidence of the process before.
+type record struct {
+	evidence
+
+	first time.Time // when the evidence of this process begins
+	began time.Time // when the last life began
+	read  time.Time // when the store's clock was last read
+	clock time.Time // its time
+}
+
+// at returns a time of this process for a time of the evidence. Times before this process seem later than they were.
+func (r *record) at(ran time.Duration) time.Time {
+	return r.began.Add(ran - r.Lives[len(r.Lives)-1].From)
+}
+
+// ran is the reverse of at.
+func (r *record) ran(at time.Time) time.Duration {
+	return r.Lives[len(r.Lives)-1].From + at.Sub(r.began)
+}
+
+// live notes the time of the store's clock. A step begins another life.
+func (r *record) live(clock time.Time) {
+	now := time.Now()
+	if len(r.Lives) == 0 || r.first.IsZero() {
+		r.first = now
+		r.begin(now, clock)
+	}
+	last := &r.Lives[len(r.Lives)-1]
+	last.To = r.ran(now)
+	r.Ran, r.read, r.clock = last.To, now, clock
+	if last.Began.Add(last.To-last.From).Sub(clock).Abs() > step {
+		r.begin(now, clock)
+	}
+}
+
+func (r *record) begin(now, clock time.Time) {
+	r.began, r.read, r.clock = now, now, clock
+	r.Lives = append(r.Lives[max(0, len(r.Lives)-mostLives+1):], life{clock, r.Ran, r.Ran})
+}
+
+// sent returns the latest time at which a request can have been sent that, by the store's clock, was sent at the time at.
+func (r *record) sent(at time.Time) (time.Time, bool) {
+	clock := r.clock.Add(at.Sub(r.read))
+	latest, next := time.Duration(-1), time.Duration(-1)
+	if at.After(r.first) { // in this process
+		latest = r.ran(at)
+	}
+	for _, l := range slices.Backward(r.Lives) {
+		after := clock.Sub(l.Began)
+		if after >= -near && after <= l.To-l.From+near {
+			latest = max(latest, l.From+min(max(after, 0), l.To-l.From))
+		} else if after < 0 {
+			next = l.From // no process was running
+		}
+	}
+	if latest < 0 {
+		latest = next
+	}
+	return r.at(latest + step), latest >= 0
+}
+
+// wall returns the store's time of a time that at has returned.
+func (r *record) wall(at time.Time) time.Time {
+	ran := r.ran(at)
+	for _, l := range slices.Backward(r.Lives) {
+		if ran >= l.From {
+			return l.Began.Add(ran - l.From)
+		}
+	}
+	return at
+}
+
+// Evidence returns what the Tracker and the processes before it know, for [Tracker.Use] in the next process. clock is the present time
+// of the store's clock.
+func (t *Tracker) Evidence(service string, clock time.Time) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.record
+	r.live(clock)
+	r.Service = service
+	e := r.evidence
+	e.Signs = nil
+	last := time.Duration(math.MinInt64)
+	for _, s := range t.allSigns() {
+		sent, at := r.ran(s.sent), r.ran(s.at)
+		if at-last >= min((r.Ran-at)/32, t.late/4) { // fewer of those that are longer ago
+			e.Signs, last = append(e.Signs, [2]time.Duration{sent, at}), at
+		}
+	}
+	e.Signs = e.Signs[max(0, len(e.Signs)-mostSigns):]
+	text, _ := json.Marshal(e) // always possible
+	return text
+}
+
+// Use adds the evidence of earlier processes. Other text, and evidence of another service, has no effect; nor has a second call.
+func (t *Tracker) Use(service string, clock time.Time, text []byte) {
+	var e evidence
+	if json.Unmarshal(text, &e) != nil || e.Service != service || len(e.Lives) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.record.first.IsZero() {
+		t.record.evidence = e
+		t.record.live(clock)
+	}
+}
+
+// allSigns returns the signs of earlier processes and of this one, sorted by time.
+func (t *Tracker) allSigns() (all []sign) {
+	r := &t.record
+	for _, s := range r.Signs {
+		all = append(all, sign{r.at(s[0]), r.at(s[1])})
+	}
+	for i := range t.signs {
+		for _, slot := range t.signs[i].ring {
+			for _, s := range []sign{slot.first, slot.last} {
+				if !s.at.IsZero() && s.sent.After(r.first) {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b sign) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// proved returns when r may be repeated, if the evidence of earlier processes and of this one shows that. It does not trust the clock
+// with which r was recorded. A long time without a sign counts as an outage.
+func (t *Tracker) proved(r Request) (at time.Time, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	record := &t.record
+	if len(record.Signs) == 0 { // Await knows as much
+		return at, false
+	}
+	last, ok := record.sent(r.Last)
+	if !ok {
+		return at, false
+	}
+	attempt := r.NotBefore.Sub(r.Last) - t.wait
+	firstSent := record.clock.Add(r.First.Sub(record.read))
+	var first, before sign
+	var gone time.Time
+	for _, s := range t.allSigns() {
+		if s.sent.Before(last.Add(attempt / 3)) {
+			continue
+		}
+		paused := max(s.at.Sub(before.at), record.wall(s.at).Sub(record.wall(before.at))) > t.late
+		slow := s.at.Sub(s.sent) > max(t.late, 2*first.at.Sub(first.sent))
+		outage := t.broken.After(first.at) && !t.broken.After(s.at)
+		switch {
+		case before.at.IsZero() || paused || slow || outage:
+			first = s
+			age := max(s.at.Sub(last), record.wall(s.at).Sub(firstSent))
+			gone = t.gone(Request{First: s.at.Add(-age), Last: last}, s.at, attempt/3)
+		case !s.sent.Before(later(last.Add(attempt), gone)):
+			return later(s.at, last.Add(attempt)).Add(t.wait), true
+		}
+		before = s
+	}
+	return at, false
+}
