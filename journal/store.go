@@ -31,6 +31,17 @@ type Store interface {
 	Decide(ctx context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error
 }
 
+// EvidenceStore is a [Store] that also keeps what the client knows about the service's responses: see Evidence of
+// [prepaid.AccountsService]. Otherwise, payments of unknown outcome begin their wait again in each process. Evidence is optional: a store
+// may lose it, or keep that of any one of its workers.
+type EvidenceStore interface {
+	Store
+	// Evidence returns what was saved last, nil if there is none, and the present time of the store's clock.
+	Evidence(ctx context.Context) (evidence []byte, now time.Time, err error)
+	// SaveEvidence replaces the evidence. It is called every second while payments rest.
+	SaveEvidence(ctx context.Context, evidence []byte) error
+}
+
 // Claim describes a worker's claim.
 type Claim struct {
 	// N is the highest number of payments.

@@ -1,13 +1,18 @@
 package journalfile
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 )
 
-// temporary is the suffix of the file that a compaction writes.
-const temporary = ".compact"
+const (
+	// temporary is the suffix of the file that a compaction writes.
+	temporary = ".compact"
+	// evidence is the suffix of the file of [Journal.SaveEvidence].
+	evidence = ".evidence"
+)
 
 type directory interface {
 	// create creates and locks a file at path. It replaces a file that a killed compaction left there.
@@ -21,6 +26,10 @@ type directory interface {
 	remove(path string) error
 	// sync makes the names in a directory durable.
 	sync(path string) error
+	// read returns the content of the file at path; nil if there is none.
+	read(path string) ([]byte, error)
+	// write replaces the file at path.
+	write(path string, content []byte, mode fs.FileMode) error
 }
 
 // osDirectory uses the operating system. The files lock_*.go have the methods that depend on the system.
@@ -48,4 +57,16 @@ func (osDirectory) remove(path string) error {
 		return err
 	}
 	return nil
+}
+
+func (osDirectory) read(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}
+
+func (osDirectory) write(path string, content []byte, mode fs.FileMode) error {
+	return cmp.Or(os.WriteFile(path+".new", content, mode), os.Rename(path+".new", path))
 }

@@ -72,6 +72,10 @@ type Journal struct {
 	candidatesLeft []candidate
 	candidatesRead time.Time
 	candidatesTook time.Duration
+
+	keeping     sync.Mutex // guards the fields below
+	keepers     int        // calls during which evidence is kept
+	stopKeeping func()
 }
 
 // Open opens or creates the journal at path and locks it. It cuts off an incomplete last line, see
@@ -88,8 +92,10 @@ func Open(path string, options Options) (*Journal, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a compaction replaces the file, not the link
 	}
-	if strings.HasSuffix(path, temporary) {
-		return nil, errors.New("journalfile: a path may not end in " + temporary + ", which is where a compaction writes")
+	for _, suffix := range []string{temporary, evidence} {
+		if strings.HasSuffix(path, suffix) {
+			return nil, errors.New("journalfile: a path may not end in " + suffix + ", which is the name of another file of a journal")
+		}
 	}
 	f, unlock, err := openLocked(path, options.FileMode)
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 // progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
 // The loop gets the remaining payments with the error of ctx. Another goroutine reads the list while payments are sent.
 func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency int, payments iter.Seq[journal.Payment]) iter.Seq2[journal.Entry, error] {
-	return j.settle(ctx, concurrency, func(yield func(task) bool) {
+	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for p := range payments {
 			fresh, _ := journal.NewEntry(j.options.DigestKey, p.Account, p.Params) // pay reports an error
 			e, _, _ := j.find(fresh.RequestID)
-			send := func() error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
-			if !yield(task{Entry: fresh, at: e.Earliest(sender, time.Now()), send: send}) {
+			send := func(ctx context.Context) error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
+			if !yield(task{Entry: fresh, rests: e.Rests(), at: e.Earliest(sender, time.Now()), send: send}) {
 				return
 			}
 		}
@@ -49,14 +49,15 @@ func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency
 //
 // With these errors nothing was sent; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
 func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency int) iter.Seq2[journal.Entry, error] {
-	return j.settle(ctx, concurrency, func(yield func(task) bool) {
+	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for e := range j.each(journal.State.Pending, anyState) {
-			if !yield(task{Entry: e, at: e.Earliest(sender, time.Now()), send: func() error { return j.resume(ctx, sender, e) }}) {
+			send := func(ctx context.Context) error { return j.resume(ctx, sender, e) }
+			if !yield(task{Entry: e, rests: e.Rests(), at: e.Earliest(sender, time.Now()), send: send}) {
 				return
 			}
 		}
 		if err := j.Err(); err != nil {
-			yield(task{send: func() error { return fmt.Errorf("%w: %w", journal.ErrNotRecorded, err) }})
+			yield(task{send: func(context.Context) error { return fmt.Errorf("%w: %w", journal.ErrNotRecorded, err) }})
 		}
 	})
 }
@@ -64,13 +65,14 @@ func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency
 type task struct {
 	journal.Entry
 
-	at   time.Time // when it may be sent
-	send func() error
-	err  error
+	rests bool
+	at    time.Time // when it may be sent, if it rests
+	send  func(context.Context) error
+	err   error
 }
 
 // settle sends payments, first those that need not wait.
-func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[task]) iter.Seq2[journal.Entry, error] {
+func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency int, tasks iter.Seq[task]) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		looping, leave := context.WithCancel(ctx)
 		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
@@ -79,15 +81,16 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 			defer close(results)
 			var running sync.WaitGroup
 			defer running.Wait()
-			room := make(chan struct{}, max(concurrency, 1))
+			defer j.remember(sender)()
+			places := pause.NewPlaces(max(concurrency, 1), nil)
 			start := func(t task) {
-				room <- struct{}{}
+				places.Take(!t.rests)
 				running.Go(func() {
-					defer func() { <-room }()
+					defer func() { places.Leave(t.err == nil || prepaid.OutcomeOf(t.err) == prepaid.OutcomeRejected) }()
 					if left() {
 						return
 					}
-					t.err = t.send()
+					t.err = t.send(places.With(ctx))
 					if now, known, failed := j.find(t.RequestID); known && failed == nil {
 						t.Entry = now
 					}
@@ -99,7 +102,7 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 				switch {
 				case left():
 					return
-				case t.at.After(time.Now()):
+				case t.rests:
 					resting = append(resting, t)
 				default:
 					start(t)

@@ -107,6 +107,10 @@ type nameless struct{ osDirectory }
 
 func (nameless) names(file, []string) error { return nil }
 
+func (nameless) read(string) ([]byte, error) { return nil, nil }
+
+func (nameless) write(string, []byte, fs.FileMode) error { return nil }
+
 // payThree makes three payments like a program, the last to a bank.
 func payThree(t *testing.T, j *Journal, b *bank) (failed error) {
 	t.Helper()

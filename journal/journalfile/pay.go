@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -69,8 +70,9 @@ func (j *Journal) run(ctx context.Context, sender journal.Sender, e journal.Entr
 		e = bound
 		err = j.record(e)
 	}
-	if err == nil {
-		err = e.Await(ctx, sender)
+	if err == nil && e.Rests() {
+		defer j.remember(sender)()
+		err = pause.Aside(ctx, func(ctx context.Context) error { return e.Await(ctx, sender) })
 	}
 	if err == nil && j.options.Seal != nil && e.Sealed == nil {
 		run.Entry.Sealed, err = e.Seal(j.options.Seal, params)

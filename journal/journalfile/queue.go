@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -161,6 +162,34 @@ func (j *Journal) Resting(_ context.Context, admitted time.Time) (*journal.Resti
 		}
 	}
 	return nil, err
+}
+
+// Evidence implements [journal.EvidenceStore].
+func (j *Journal) Evidence(context.Context) ([]byte, time.Time, error) {
+	content, err := j.disk.read(j.path + evidence)
+	return content, time.Now(), err
+}
+
+// SaveEvidence implements [journal.EvidenceStore]. The evidence is in a file next to the journal, with the suffix .evidence. Without this
+// file, payments of unknown outcome only wait longer.
+func (j *Journal) SaveEvidence(_ context.Context, content []byte) error {
+	return j.disk.write(j.path+evidence, content, j.mode)
+}
+
+// remember keeps the evidence of sender until forget is called. If it is already doing so, it only continues for longer.
+func (j *Journal) remember(sender journal.Sender) (forget func()) {
+	j.keeping.Lock()
+	defer j.keeping.Unlock()
+	if j.keepers++; j.keepers == 1 {
+		j.stopKeeping = liveness.Keep(j, sender, func() bool { return true }, func(error) {})
+	}
+	return func() {
+		j.keeping.Lock()
+		defer j.keeping.Unlock()
+		if j.keepers--; j.keepers == 0 {
+			j.stopKeeping()
+		}
+	}
 }
 
 // Decide implements [journal.Store].

@@ -1,0 +1,70 @@
+package liveness
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Store keeps evidence for the next process.
+type Store interface {
+	// Evidence returns what was saved last, and the present time of the clock by which the store records payments.
+	Evidence(ctx context.Context) (evidence []byte, now time.Time, err error)
+	// SaveEvidence saves evidence.
+	SaveEvidence(ctx context.Context, evidence []byte) error
+}
+
+// Source has evidence, and uses that of earlier processes.
+type Source interface {
+	Evidence(now time.Time) []byte
+	UseEvidence(evidence []byte, now time.Time)
+}
+
+// keepEvery is how often evidence is saved. A process that lives shorter adds nothing.
+const keepEvery = time.Second
+
+// Keep passes the evidence in store to source and then, until stop, saves that of source: at once and, while payments rest, again and
+// again. It gives failed each error, and tries again. Without a Store or a Source it does nothing.
+func Keep(store, source any, rest func() bool, failed func(error)) (stop func()) {
+	from, kept := store.(Store)
+	to, known := source.(Source)
+	if !kept || !known {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	used := false
+	keep := func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, 10*keepEvery)
+		defer cancel()
+		evidence, now, err := from.Evidence(ctx)
+		if err == nil {
+			if !used {
+				to.UseEvidence(evidence, now)
+				used = true
+			}
+			err = from.SaveEvidence(ctx, to.Evidence(now))
+		}
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+	}
+	keep(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for tick := time.NewTicker(keepEvery); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+				if !used || rest() {
+					keep(ctx)
+				}
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
