@@ -1,10 +1,8 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -76,7 +74,7 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	if err != nil {
 		return nil, pause.Cause(ctx, err)
 	}
-	if len(list) > 0 && r.Trace.Claimed != nil {
+	if len(list) > 0 {
 		r.Trace.Claimed(len(list))
 	}
 	r.held.Add(int64(len(list)))
@@ -116,8 +114,7 @@ func (r *work) admit(ctx context.Context) {
 			early = next.Wait - r.lease.Rest/4
 		default:
 			lastSent := time.Now().Add(next.Wait - r.lease.Rest)
-			unsafe := guard(func() { err = r.sender.AwaitRepeat(ctx, next.Account, lastSent) })
-			if unsafe == nil && err == nil {
+			if err = r.sender.AwaitRepeat(ctx, next.Account, lastSent); err == nil {
 				failures = 0
 				if silent == nil {
 					r.admitted.Store(&next.Due)
@@ -129,7 +126,7 @@ func (r *work) admit(ctx context.Context) {
 			silent = next
 			if ctx.Err() == nil {
 				r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: payments of unknown outcome wait: the service does not respond",
-					slog.String("error", cmp.Or(unsafe, err).Error()))
+					slog.String("error", err.Error()))
 			}
 			early = backoff(time.Second, 5*time.Second, failures)
 			failures++
@@ -162,28 +159,7 @@ func (r *work) failed(ctx context.Context, err error) {
 		r.halt()
 	}
 	r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
-	if r.Trace.Failed != nil {
-		r.Trace.Failed(err)
-	}
-}
-
-var errGoexit = errors.New("journal: runtime.Goexit was called")
-
-// guard calls f in a goroutine of its own, and returns an error if f panicked or ended the goroutine.
-func guard(f func()) error {
-	ended := make(chan error)
-	go func() {
-		err := errGoexit
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("journal: panic: %T", cause) // its text may be private
-			}
-			ended <- err
-		}()
-		f()
-		err = nil
-	}()
-	return <-ended
+	r.Trace.Failed(err)
 }
 
 // sleep waits for d, a signal or the end of ctx. A nil channel never signals.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 // Sender sends payments, such as client.Accounts.
@@ -83,11 +84,11 @@ func (e Entry) Intent(now time.Time) (Entry, error) {
 // Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
 // runtime.Goexit, the outcome is unknown.
 func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (result *prepaid.TransferResult, err error) {
-	if unsafe := guard(func() { result, err = r.send(ctx, sender, params) }); unsafe != nil {
+	if unsafe := guard.Call(func() { result, err = r.send(ctx, sender, params) }); unsafe != nil {
 		now := time.Now()
 		return nil, &prepaid.CallError{
 			Operation: r.Entry.Operation, Outcome: prepaid.OutcomeUnknown, AccountID: r.Entry.AccountID, RequestID: r.Entry.RequestID,
-			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: unsafe,
+			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: fmt.Errorf("journal: sender: %w", unsafe),
 		}
 	}
 	return result, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -68,10 +69,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		after, _ := run.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(h, after)
 	}
-	var params prepaid.PaymentParams
-	if unsafe := guard(func() { params, err = h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed) }); unsafe != nil {
-		err = unsafe
-	}
+	params, err := guard.Get(func() (prepaid.PaymentParams, error) { return h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed) })
 	if err != nil {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.String("error", err.Error()))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)
@@ -88,9 +86,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		r.brake.press()
 	}
 	after, err := run.End(time.Now(), result, err)
-	if r.Trace.Sent != nil {
-		r.Trace.Sent(after, took, err)
-	}
+	r.Trace.Sent(after, took, err)
 	return r.end(h, after)
 }
 
@@ -112,9 +108,7 @@ func (r *work) end(h *held, after Entry) *outcome {
 }
 
 func (r *work) giveBack(h *held, after Entry, wait time.Duration, why error) *outcome {
-	if r.Trace.GivenBack != nil {
-		r.Trace.GivenBack(after.RequestID, why)
-	}
+	r.Trace.GivenBack(after.RequestID, why)
 	o := h.ends(after, wait)
 	o.GivenBack = true
 	return o
@@ -190,10 +184,10 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 		recorded, err := r.write(ctx, some)
 		if err != nil {
 			r.failed(ctx, err)
-			if !errors.Is(err, ErrFailover) {
-				left = append(left, some...)
-				continue
-			}
+		}
+		if recorded == nil {
+			left = append(left, some...)
+			continue
 		}
 		for i, o := range some {
 			if recorded[i].Locked {
@@ -238,26 +232,18 @@ func (r *work) report(ctx context.Context, o *outcome, recorded Recorded) {
 	if recorded.Gone {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: the payment of an outcome is no longer in the store", id,
 			slog.String("state", string(e.State)), slog.String("transaction_id", string(e.TransactionID)))
-		call(r.Trace.Gone, e)
+		r.Trace.Gone(e)
 	}
 	if recorded.Overtaken {
 		r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: another worker has taken over a payment", id, slog.String("state", string(e.State)))
-		call(r.Trace.Lost, e)
+		r.Trace.Lost(e)
 	}
 	if known := recorded.Known; e.State == StateDone && known != "" && known != e.TransactionID {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: two transactions for one payment", id,
 			slog.String("transaction_id", string(e.TransactionID)), slog.String("recorded_transaction_id", string(known)))
-		if r.Trace.PaidTwice != nil {
-			r.Trace.PaidTwice(e, known)
-		}
+		r.Trace.PaidTwice(e, known)
 	}
 	if recorded.Written {
-		call(r.Trace.Recorded, e)
-	}
-}
-
-func call(f func(Entry), e Entry) {
-	if f != nil {
-		f(e)
+		r.Trace.Recorded(e)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 // Workers send the payments of a [Store]. The zero value is ready to use, except for the keys.
@@ -31,14 +32,14 @@ type Workers struct {
 	// Seal opens the sealed params.
 	Seal AEAD
 	// Logger gets a record of each failure of the store or of the sender, with request IDs and without personal data. If nil,
-	// nothing is logged.
+	// nothing is logged. If its handler panics, the record is lost.
 	Logger *slog.Logger
 	// Trace gets events.
 	Trace Trace
 }
 
 // Trace observes the workers of one [Workers.Run], for metrics. Nil functions are skipped. The others are called from
-// several goroutines and must return soon.
+// several goroutines and must return soon. If one panics or calls runtime.Goexit, that is logged, and Run continues.
 type Trace struct {
 	// Claimed is called after a claim that took n payments.
 	Claimed func(n int)
@@ -92,7 +93,8 @@ func (w Workers) withDefaults() Workers {
 	w.N, w.Claim = cmp.Or(w.N, defaultN), cmp.Or(w.Claim, defaultClaim)
 	w.CallTimeout = cmp.Or(w.CallTimeout, defaultCallTimeout)
 	w.Grace = min(cmp.Or(w.Grace, w.CallTimeout), w.CallTimeout)
-	w.Logger = cmp.Or(w.Logger, slog.New(slog.DiscardHandler))
+	w.Logger = guard.Logger(cmp.Or(w.Logger, slog.New(slog.DiscardHandler)))
+	w.Trace = w.Trace.guarded(w.Logger)
 	return w
 }
 
@@ -124,7 +126,8 @@ func (w Workers) check(sender Sender) error {
 // worker may send. Later, it gives the payment back instead. A payment of unknown outcome is claimed only when its
 // sender may send it again ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
 //
-// Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
+// Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace. A panic in the
+// store or the sender is a failure too; after a panic in a call that sends, the outcome is unknown.
 //
 // Errors: a [*prepaid.ValidationError] of w, immediately; [ErrFailover], as soon as the store reports it; [ErrNotRecorded] if an outcome
 // could not be recorded before the end: the outcome is then unknown, and the payment is sent again under its request ID when this is
@@ -134,13 +137,18 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	all := w.withDefaults()
+	var lease Claim
+	if unsafe := guard.Call(func() { lease = leaseOf(all.CallTimeout, sender) }); unsafe != nil {
+		return fmt.Errorf("journal: sender: %w", unsafe)
+	}
 	ctx, halt := context.WithCancel(ctx)
 	defer halt()
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r := &work{
-		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil },
-		halt: halt, queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
+		Workers: all, store: guardedStore{store}, sender: guardedSender{sender, lease.Rest}, lease: lease,
+		stops: func() bool { return ctx.Err() != nil },
+		halt:  halt, queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
 		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(all.Claim))
