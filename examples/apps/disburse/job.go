@@ -25,8 +25,8 @@ type job struct {
 	dryRun, retryRefused bool
 }
 
-// The client sends the request IDs of a day from dayEarliest before that day until dayLatest after it.
-const dayEarliest, dayLatest = 7 * 24 * time.Hour, 22 * 24 * time.Hour
+// dayEarliest is how long before a day the client sends its request IDs.
+const dayEarliest = 7 * 24 * time.Hour
 
 func parseJob(args []string, test bool, errOut io.Writer) (*job, error) {
 	j := &job{float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
@@ -65,10 +65,10 @@ func (j *job) check(now time.Time) error {
 			faults = append(faults, prepaid.Fault{Field: flag, Rule: text})
 		}
 	}
-	ahead := j.date.Time(time.UTC).Sub(now)
 	rule(j.file != "", "-file", "is required")
 	rule(isName(j.run), "-run", nameRule)
-	rule(!j.date.IsZero() && ahead <= dayEarliest && -ahead <= dayLatest, "-date", "must be at most 7 days ahead and 22 days ago: the service forgets request IDs")
+	rule(!j.date.IsZero() && !j.requestID(payment{}).Expired(now), "-date",
+		"must be at most 7 days ahead and 21 days ago, in UTC: the service forgets request IDs")
 	rule(isName(string(j.float)), "-float", nameRule)
 	if len(faults) > 0 {
 		return &prepaid.ValidationError{Faults: faults}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func program(t *testing.T, ctx context.Context, args ...string) (code int, out, errOut string) { //nolint:revive // as exec.CommandContext
@@ -47,7 +49,7 @@ func TestCommandLine(t *testing.T) {
 	code, _, errOut = program(t, t.Context())
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "-file is required; -run must be letters")
-	require.Contains(t, errOut, "; -date must be at most 7 days ahead and 22 days ago: the service forgets request IDs; -float must be")
+	require.Contains(t, errOut, "; -date must be at most 7 days ahead and 21 days ago, in UTC: the service forgets request IDs; -float must be")
 
 	t.Setenv("PREPAID_VENDOR", "vendor")
 	t.Setenv("PREPAID_FLOAT_ACCOUNT", "EA1")
@@ -58,8 +60,8 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"-nonsense"}, "disburse: flag provided but not defined: -nonsense\n"},
 		{[]string{"more"}, "it takes flags only"},
 		{[]string{"-date", "30/11/2026"}, "not a calendar day"},
-		{[]string{"-date", today.AddDate(0, 0, 8).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
-		{[]string{"-date", today.AddDate(0, 0, -23).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
+		{[]string{"-date", today.AddDate(0, 0, 8).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 21 days ago"},
+		{[]string{"-date", today.AddDate(0, 0, -22).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 21 days ago"},
 		{[]string{"-run", "a b"}, "-run must be"},
 		{[]string{"-sum", "1e3"}, "not a plain decimal number"},
 		{[]string{"-file", "missing.csv"}, "missing.csv"},
@@ -68,5 +70,18 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, exitWrong, code, c.args)
 		require.Contains(t, errOut, c.want)
 		require.NotContains(t, errOut, "hush")
+	}
+}
+
+// The program admits a day for as long as the client sends its payments, and its rule counts in whole days.
+func TestDate(t *testing.T) {
+	t.Parallel()
+	j := &job{file: "payments.csv", run: "r", float: "EA1", date: prepaid.Date{Year: 2026, Month: time.November, Day: 30}}
+	for ago := -9; ago <= 24; ago++ {
+		midnight := j.date.Time(time.UTC).AddDate(0, 0, ago)
+		for _, now := range []time.Time{midnight.Add(time.Nanosecond), midnight.AddDate(0, 0, 1).Add(-time.Nanosecond)} {
+			require.Equal(t, ago >= -7 && ago <= 21, j.check(now) == nil, now)
+			require.Equal(t, j.requestID(payment{key: "k"}).Expired(now), j.check(now) != nil, now)
+		}
 	}
 }
