@@ -30,7 +30,6 @@ type progress struct {
 	tried     int       // attempts that count against MaxAttempts
 	throttled time.Time // when the first 429 arrived
 	renewed   bool      // another token was requested
-	resent    bool      // sent again after a kept connection broke
 	gaveUp    bool      // no attempt was made, because there is no other token
 }
 
@@ -107,6 +106,12 @@ func (c *call) again(ctx context.Context) bool {
 	}
 	policy := &c.core.config.Retry
 	now := time.Now()
+	closed := false
+	if a.err != nil && a.sent {
+		closed = !c.next.fresh && a.status == 0 &&
+			(errors.Is(a.err, exchange.ErrRepeated) || a.exchange.Reused() && !errors.Is(a.err, exchange.ErrTimeout))
+		c.next.fresh = true // other kept connections may be dead or closing too
+	}
 	switch {
 	case v.renew:
 		if c.progress.renewed = true; v.spare {
@@ -116,12 +121,8 @@ func (c *call) again(ctx context.Context) bool {
 		}
 		c.progress.tried-- // an expired token is not a failed attempt; there is at most one renewal
 		c.next.wait = 0
-	case errors.Is(a.err, exchange.ErrRepeated) && !c.progress.resent:
-		// net/http would repeat this request by itself. Repeat it at once, but with a limiter slot, and not on another kept connection.
-		c.progress.resent, c.next.fresh = true, !a.exchange.HTTP2()
-		if c.request.op.class == classRead {
-			c.progress.tried--
-		}
+	case closed && c.request.op.class == classRead: // at most once: the next connection is new
+		c.progress.tried--
 		c.next.wait = 0
 	case a.status == http.StatusTooManyRequests:
 		if c.progress.throttled.IsZero() {

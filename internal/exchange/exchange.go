@@ -66,7 +66,7 @@ type Exchange struct {
 	cancel    context.CancelCauseFunc
 	timer     *time.Timer                 // limits an attempt or, while a body is streamed, each pause
 	ends      time.Duration               // when its time ends, counted from Sender.made
-	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
+	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect, or is a reused HTTP/2 connection
 	hooks     httptrace.ClientTrace
 	request   http.Request
 	url       url.URL
@@ -83,6 +83,7 @@ const (
 	seenConnected             // got a connection
 	seenHTTP2                 // the connection uses HTTP/2
 	seenNew                   // the first connection was new: net/http then uses no second one
+	seenReused                // the first connection has carried an earlier request
 )
 
 // Begin returns an Exchange and its context, which ends after limit. The reader of a body is allocated together with the Exchange.
@@ -201,6 +202,7 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	case r.Effect:
 		transport = s.alone
 	}
+	heard := s.heard.Load()
 	var response *http.Response
 	err := errNotHTTP2
 	if r.Lead && s.leads(r) {
@@ -213,6 +215,7 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 		if !x.has(seenConnected) {
 			s.hidden.Store(true)
 		}
+		s.responded(x)
 		return response, Failure{}
 	}
 	x.Abort()
@@ -222,6 +225,7 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 		err = errQuoted // path and query contain names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
+	s.silent(x, heard, failure.Err)
 	return nil, failure
 }
 
@@ -233,8 +237,8 @@ func quotes(text string, r *http.Request) bool {
 	})
 }
 
-// HTTP2 reports whether the exchange took place over HTTP/2.
-func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
+// Reused reports whether the connection of the exchange has carried an earlier request: the peer may have been closing it.
+func (x *Exchange) Reused() bool { return x.has(seenReused) }
 
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
@@ -257,7 +261,10 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 		return
 	}
 	first := x.seen.Or(seenConnected)&seenConnected == 0
-	if first && !info.Reused && !shared {
+	switch {
+	case first && info.Reused:
+		x.seen.Or(seenReused)
+	case first && !shared:
 		x.seen.Or(seenNew)
 	}
 	if first || x.unwritten && !x.has(seenHTTP2) {
@@ -282,13 +289,16 @@ func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
 // take prepares the connection for a request with an effect, before anything is written. Every such request needs this:
 // the connection may have been dialled for another request.
 func (x *Exchange) take(info httptrace.GotConnInfo) {
-	if !x.effect && info.Reused {
+	if !x.effect && info.Reused && !x.has(seenHTTP2) {
 		return
 	}
 	conn := innermost(info.Conn)
-	if conn == nil {
+	switch {
+	case conn == nil:
 		x.sender.hidden.Store(true)
-	} else if x.effect {
+	case !x.effect:
+		x.conn.Store(conn)
+	default:
 		limit := x.left()
 		if deadline, ok := x.request.Context().Deadline(); ok {
 			limit = min(limit, time.Until(deadline))
@@ -327,6 +337,9 @@ func discardOnClose(conn *net.TCPConn, after time.Duration) {
 // Abort closes the TCP connection of a request with an effect, so that the kernel discards the undelivered bytes of the request.
 // Call Abort if the response did not arrive or is incomplete. Abort does not wait, whereas tls.Conn.Close may wait to write its alert.
 func (x *Exchange) Abort() {
+	if !x.effect {
+		return
+	}
 	if conn := x.conn.Swap(nil); conn != nil {
 		_ = conn.Close()
 	}

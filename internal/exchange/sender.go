@@ -18,6 +18,7 @@ type Sender struct {
 	made               time.Time
 	led                atomic.Bool // leads has returned true
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
+	silence
 }
 
 // NewSender returns a Sender for transport. If transport is nil, own creates the transport. CloseIdle closes the
