@@ -15,6 +15,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -71,7 +72,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	quoted := pgx.Identifier{options.Schema}.Sanitize()
 	s := &Store{
 		pool: pool, schema: quoted, options: options,
-		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newSQL(quoted),
+		log: guard.Logger(cmp.Or(options.Logger, slog.New(slog.DiscardHandler))), sql: newSQL(quoted),
 	}
 	s.insert = s.sql.Replace(insertSQL)
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared

@@ -71,7 +71,7 @@ type Workers struct {
 	// Several calls share one transaction; if one fails, the others get one each. If two transactions lock your rows in different orders,
 	// Postgres ends one of them, and its calls are repeated.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
-	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil.
+	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil. A panic in it is logged.
 	SettledFailed func(e journal.Entry, err error)
 }
 

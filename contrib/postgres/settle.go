@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
@@ -59,7 +60,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 		case err != nil:
 			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
 			if h.workers.Trace.Failed != nil {
-				h.workers.Trace.Failed(err)
+				guard.Hook(h.log, "Failed", func() { h.workers.Trace.Failed(err) })
 			}
 			failures++
 			timer, woken = min(firstWait<<min(failures-1, 5), databaseLimit), nil
@@ -127,7 +128,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))
 	if h.workers.SettledFailed != nil {
-		h.workers.SettledFailed(e, why)
+		guard.Hook(h.log, "SettledFailed", func() { h.workers.SettledFailed(e, why) })
 	}
 	time.AfterFunc(2*firstWait, func() { pause.Wake(h.due) })
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx

@@ -2,6 +2,8 @@ package prepaidpg
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -195,3 +197,46 @@ func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, s.pool.Stat().AcquireCount()-before, "another transaction")
 }
+
+// Hooks that panic or end their goroutine, and a log that does, stop no call of Settled.
+func TestHooksOfSettledMisbehave(t *testing.T) {
+	t.Parallel()
+	for name, misbehaves := range map[string]func(){"panic": func() { panic("private") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			s.add(1)
+			s.exec("update prepaid.payments set hook_due = now()")
+			options := s.options
+			options.Logger = slog.New(rudeHandler(misbehaves))
+			store, err := Open(t.Context(), s.pool, options)
+			require.NoError(t, err)
+			var calls []string
+			ctx, cancel := context.WithCancel(t.Context())
+			h := &settler{Store: store, workers: Workers{
+				Settled: func(context.Context, pgx.Tx, journal.Entry) error { return errors.New("refused") },
+				SettledFailed: func(journal.Entry, error) {
+					calls = append(calls, "SettledFailed")
+					misbehaves()
+				},
+				Trace: journal.Trace{Failed: func(error) {
+					calls = append(calls, "Failed")
+					cancel()
+					misbehaves()
+				}},
+			}}
+			_, _, err = h.settle(ctx, 1, true)
+			require.NoError(t, err)
+			s.exec("drop table prepaid.payments cascade")
+			h.run(ctx, false)
+			require.Equal(t, []string{"SettledFailed", "Failed"}, calls)
+		})
+	}
+}
+
+type rudeHandler func()
+
+func (h rudeHandler) Enabled(context.Context, slog.Level) bool { h(); return true }
+func (rudeHandler) Handle(context.Context, slog.Record) error  { return nil }
+func (h rudeHandler) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h rudeHandler) WithGroup(string) slog.Handler            { return h }
