@@ -79,7 +79,7 @@ type Exchange struct {
 
 // Events that the hooks have seen, as bits: with a field for each event, an Exchange would need the next larger block of memory.
 const (
-	seenAsked     = 1 << iota // asked for a connection
+	seenAsked     = 1 << iota // asked for a connection; a transport of the Sender's own always asks
 	seenConnected             // got a connection
 	seenHTTP2                 // the connection uses HTTP/2
 	seenNew                   // the first connection was new: net/http then uses no second one
@@ -134,6 +134,7 @@ func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch fu
 // End stops the timer of the exchange and cancels its context: its body cannot be read any more.
 func (x *Exchange) End() {
 	x.timer.Stop()
+	x.release(nil)
 	x.cancel(nil)
 }
 
@@ -178,12 +179,17 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	x.url, x.effect = *r.URL, r.Effect
 	x.unwritten = s.netHTTP && r.Method != http.MethodGet // once something was written, net/http repeats only a GET
 	x.hooks.GotConn = x.gotConn
-	if s.netHTTP && s.owned == nil { // in other cases neverLeft does not need the hook
-		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
+	if s.shared && (r.Lead || !r.Fresh && !r.Effect) {
+		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) } // a registered protocol may never ask for a connection
+	} else {
+		x.seen.Store(seenAsked)
 	}
-	if r.Effect && !s.netHTTP && x.content != nil {
-		x.content.alone.Context = ctx
-		ctx = &x.content.alone
+	if r.Effect && !s.netHTTP {
+		x.hooks.PutIdleConn = x.release
+		if x.content != nil {
+			x.content.alone.Context = ctx
+			ctx = &x.content.alone
+		}
 	}
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
@@ -305,8 +311,14 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 		}
 		discardOnClose(conn, limit)
 		x.conn.Store(conn)
+		if !x.sender.netHTTP { // the RoundTripper may ignore the end of the context
+			context.AfterFunc(x.request.Context(), x.Abort)
+		}
 	}
 }
+
+// release gives up the connection: another exchange may use it next.
+func (x *Exchange) release(error) { x.conn.Store(nil) }
 
 // innermost returns the TCP connection below conn, or nil if a type without NetConn hides it.
 func innermost(conn net.Conn) *net.TCPConn {

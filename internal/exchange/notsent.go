@@ -10,13 +10,14 @@ import (
 )
 
 // neverLeft reports whether a request without a response certainly did not reach the service. No other code decides this.
-// For an [*http.Transport] it is enough that the transport asked for a connection and got none. With any other RoundTripper,
-// the hooks or a failed dial may concern only one of several paths. So the error must prove that nothing was sent, see [NotSent].
+// For an [*http.Transport] it is enough that the transport got no connection; the caller's own must also have asked for one. With
+// any other RoundTripper, the hooks or a failed dial may concern only one of several paths. So the error must prove that nothing
+// was sent, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
 	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol may never ask for a connection
+	case s.netHTTP && x.has(seenAsked):
 		return true
 	}
 	return NotSent(err)
@@ -45,8 +46,8 @@ func NotSent(err error) bool {
 	return !slices.ContainsFunc(wrapped, func(one error) bool { return !NotSent(one) })
 }
 
-// Wrappable returns t in a form that another RoundTripper can wrap. If t asks for a connection for a request and never gets
-// one, NotSent is true for the request's error. A request with Close set opens its own connection.
+// Wrappable returns t in a form that another RoundTripper can wrap. NotSent is true for the error of a request that got no
+// connection, if t asked for one or a clone of t was used. A request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	return wrappable{kept: t, alone: separate(aloneOf(t)), fresh: separate(freshOf(t))}
 }
@@ -70,7 +71,7 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		response.Request = req
-	case asked.Load() && !got.Load():
+	case !got.Load() && (asked.Load() || transport != w.kept): // a clone has no registered protocol
 		err = &connectError{err}
 	}
 	return response, err
@@ -80,6 +81,7 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 func (w wrappable) CloseIdleConnections() {
 	w.kept.CloseIdleConnections()
 	w.alone.CloseIdleConnections()
+	w.fresh.CloseIdleConnections()
 }
 
 // connectError is the error of a transport that got no connection. For [NotSent] it is a leaf; errors.Is and errors.As

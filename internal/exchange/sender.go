@@ -1,9 +1,11 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,8 +15,9 @@ import (
 type Sender struct {
 	kept, alone, fresh http.RoundTripper // alone keeps connections of HTTP/1.1 for requests with an effect
 	netHTTP            bool              // all three use *http.Transport
+	shared             bool              // kept is the caller's *http.Transport; the others are clones
 	http2Only          bool              // all three support only HTTP/2, with TLS or without
-	owned              *http.Transport
+	own                transports
 	made               time.Time
 	led                atomic.Bool // leads has returned true
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
@@ -22,30 +25,36 @@ type Sender struct {
 }
 
 // NewSender returns a Sender for transport. If transport is nil, own creates the transport. CloseIdle closes the
-// connections of that transport and of all clones, not those of the caller's transport.
+// connections of that transport and of all clones, not those of the caller's transport. So does the garbage collector.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
 	s := &Sender{made: time.Now()}
 	switch {
 	case transport == nil || isNetHTTP && netHTTP == nil:
 		netHTTP = own()
-		s.owned = netHTTP
+		s.own = append(s.own, netHTTP)
 	case !isNetHTTP:
 		s.kept, s.alone, s.fresh = transport, transport, freshConnection{next: transport}
 		return s
 	}
-	s.kept, s.alone, s.fresh = netHTTP, separate(aloneOf(netHTTP)), separate(freshOf(netHTTP))
-	s.netHTTP, s.http2Only = true, http2Only(netHTTP)
+	alone, fresh := separate(aloneOf(netHTTP)), separate(freshOf(netHTTP))
+	s.kept, s.alone, s.fresh = netHTTP, alone, fresh
+	s.netHTTP, s.shared, s.http2Only = true, s.own == nil, http2Only(netHTTP)
+	s.own = append(s.own, alone, fresh)
+	if s.made.Year() > 2000 { // in a bubble of testing/synctest it is 2000: a cleanup runs outside, and may close no channel of the bubble
+		runtime.AddCleanup(s, transports.closeIdle, s.own)
+	}
 	return s
 }
 
-// CloseIdle closes the idle connections of the Sender's own transports.
-func (s *Sender) CloseIdle() {
-	if s.owned != nil {
-		s.owned.CloseIdleConnections()
-	}
-	if s.netHTTP {
-		s.alone.(closer).CloseIdleConnections()
+// CloseIdle closes the idle connections of the Sender's own transports. It also ends the dials that no request waits for.
+func (s *Sender) CloseIdle() { s.own.closeIdle() }
+
+type transports []closer
+
+func (all transports) closeIdle() {
+	for _, t := range all {
+		t.CloseIdleConnections()
 	}
 }
 
@@ -56,7 +65,7 @@ func (s *Sender) Hidden() bool { return s.hidden.Load() }
 // http1Of returns a clone of t that uses HTTP/1.1 only. ok is false if that is impossible because t supports only HTTP/2
 // or has its own TLS dialer.
 func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
-	clone = t.Clone()
+	clone = cloneOf(t)
 	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may set it
 		return clone, false
 	}
@@ -64,9 +73,18 @@ func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	clone.Protocols = new(http.Protocols)
 	clone.Protocols.SetHTTP1(true)
 	if settings := clone.TLSClientConfig; settings != nil {
-		settings.NextProtos = slices.DeleteFunc(slices.Clone(settings.NextProtos), func(name string) bool { return name == "h2" })
+		settings.NextProtos = slices.DeleteFunc(settings.NextProtos, func(name string) bool { return name == "h2" })
 	}
 	return clone, true
+}
+
+// cloneOf returns a clone of t that shares nothing that net/http changes: it appends to NextProtos.
+func cloneOf(t *http.Transport) *http.Transport {
+	clone := t.Clone()
+	if settings := clone.TLSClientConfig; settings != nil {
+		settings.NextProtos = slices.Clone(settings.NextProtos)
+	}
+	return clone
 }
 
 // freshOf returns a clone of t that keeps no connection: each request opens a connection, over HTTP/1.1 if possible.
@@ -77,9 +95,11 @@ func freshOf(t *http.Transport) *http.Transport {
 }
 
 // aloneOf returns a clone of t whose connections carry one request at a time: they use HTTP/1.1, or carry only one request.
+// They never stay idle for ever, because the caller cannot close them.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
 	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
+	alone.IdleConnTimeout = cmp.Or(alone.IdleConnTimeout, 90*time.Second)
 	return alone
 }
 
@@ -95,13 +115,21 @@ func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t
 	}
+	t.IdleConnTimeout = time.Second // closes a connection that its request did not wait for
 	return single{t}
 }
 
 type single struct{ *http.Transport }
 
 // RoundTrip implements [http.RoundTripper].
-func (s single) RoundTrip(req *http.Request) (*http.Response, error) { return s.Clone().RoundTrip(req) }
+func (s single) RoundTrip(req *http.Request) (*http.Response, error) {
+	clone := cloneOf(s.Transport)
+	response, err := clone.RoundTrip(req)
+	if err != nil {
+		clone.CloseIdleConnections() // ends a dial that is still in progress
+	}
+	return response, err
+}
 
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
 

@@ -1,11 +1,18 @@
 package exchange
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/url"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -67,5 +74,167 @@ func TestConnectionsAreNotShared(t *testing.T) {
 			s.CloseIdle()
 			server.Close()
 		}
+	}
+}
+
+// Without a connection, a request with an effect never left, although the caller's transport did not even ask for one. A read may have
+// left by a protocol that the caller registered.
+func TestNothingWasDialled(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("failed")
+	fails := func(*http.Request) (*url.URL, error) { return nil, failed }
+	http2 := new(http.Protocols)
+	http2.SetHTTP2(true)
+	registered := &http.Transport{Protocols: new(http.Protocols)}
+	registered.Protocols.SetHTTP1(true)
+	registered.RegisterProtocol("https", transportFunc(func(*http.Request) (*http.Response, error) { return nil, failed }))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx       context.Context //nolint:containedctx // of one call
+		transport *http.Transport
+		err       error
+	}{
+		"proxy":               {t.Context(), &http.Transport{Proxy: fails}, failed},
+		"proxy, HTTP/2 only":  {t.Context(), &http.Transport{Proxy: fails, Protocols: http2}, failed},
+		"ended":               {ended, &http.Transport{}, context.Canceled},
+		"ended, HTTP/2 only":  {ended, &http.Transport{Protocols: http2}, context.Canceled},
+		"registered protocol": {ended, registered, context.Canceled},
+	} {
+		for _, transport := range []http.RoundTripper{c.transport, transportFunc(Wrappable(c.transport).RoundTrip)} {
+			s := NewSender(transport, nil)
+			for _, fresh := range []bool{false, true} {
+				for _, effect := range []bool{false, true} {
+					r := requestTo(t, "https://127.0.0.1:1")
+					r.Body, r.Effect, r.Fresh = []byte("content"), effect, fresh
+					x, ctx := s.Begin(c.ctx, time.Minute, true)
+					_, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
+					x.End()
+					require.ErrorIs(t, failure.Err, c.err, name)
+					require.Equal(t, !effect && !fresh, failure.Sent, name)
+					require.NotEqual(t, failure.Sent, failure.MayConnect, name)
+				}
+			}
+		}
+	}
+}
+
+// Payments over HTTP/2 only that end during the handshake leave no connection, whether the handshake goes on or not. Nor are they a data
+// race, although net/http changes NextProtos.
+func TestHandshakeOutlastsItsRequest(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	trusting := server.Client().Transport.(*http.Transport).TLSClientConfig
+	trusting.NextProtos = append(make([]string, 0, 8), "h2")
+	for _, completes := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var open, sent sync.WaitGroup
+			transport := &http.Transport{TLSClientConfig: trusting.Clone(), Protocols: new(http.Protocols)}
+			transport.Protocols.SetHTTP2(true)
+			transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				near, far := net.Pipe()
+				open.Go(func() {
+					if completes {
+						far = tls.Server(far, server.TLS)
+					}
+					_, _ = io.Copy(io.Discard, far)
+					_ = far.Close()
+				})
+				return near, nil
+			}
+			s := NewSender(transport, nil)
+			for i := range 40 {
+				sent.Go(func() {
+					limited, cancel := context.WithCancel(t.Context())
+					over := make(chan struct{})
+					x, ctx := s.Begin(httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
+						TLSHandshakeStart: func() {
+							if !completes {
+								cancel()
+							}
+						},
+						TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+							if err == nil {
+								cancel()
+								<-over
+							}
+						},
+					}), time.Hour, true)
+					r := requestTo(t, "https://example.com")
+					r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, i%2 == 0
+					_, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
+					x.End()
+					close(over)
+					if !errors.Is(failure.Err, context.Canceled) || failure.Sent {
+						t.Errorf("%+v", failure)
+					}
+				})
+			}
+			sent.Wait()
+			open.Wait()
+		})
+	}
+}
+
+// A RoundTripper that drops the context holds no payment: when its time is over, the exchange closes the connection. It closes none
+// that another exchange may use.
+func TestContextIsDropped(t *testing.T) {
+	t.Parallel()
+	for _, http2 := range []bool{false, true} {
+		arrived, resume := make(chan struct{}), make(chan struct{})
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, _ = io.Copy(io.Discard, r.Body); r.URL.Path == "/body" {
+				_, _ = io.WriteString(w, "start")
+				_ = http.NewResponseController(w).Flush()
+			}
+			arrived <- struct{}{}
+			select {
+			case <-r.Context().Done():
+			case <-resume:
+			case <-time.After(time.Minute):
+			}
+		}))
+		server.EnableHTTP2 = http2
+		server.StartTLS()
+		base := server.Client().Transport
+		s := NewSender(transportFunc(func(req *http.Request) (*http.Response, error) {
+			return base.RoundTrip(req.WithContext(context.WithoutCancel(req.Context())))
+		}), nil)
+		send := func(path string, during func(*Exchange)) (*Exchange, error) {
+			r := requestTo(t, server.URL+path)
+			r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
+			x, ctx := s.Begin(t.Context(), time.Minute, true)
+			go func() {
+				<-arrived
+				during(x)
+			}()
+			response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
+			if response == nil {
+				return x, failure.Err
+			}
+			_, err := new(Buffer).Read(ctx, response, 1<<20)
+			return x, err
+		}
+		for _, path := range []string{"/head", "/body"} {
+			x, err := send(path, func(x *Exchange) { x.timer.Reset(0) })
+			require.ErrorIs(t, err, ErrTimeout, path)
+			x.End()
+		}
+		first, err := send("/first", func(*Exchange) { resume <- struct{}{} })
+		require.NoError(t, err)
+		if http2 { // does not report that the connection is free
+			first.End()
+		}
+		second, err := send("/second", func(*Exchange) {
+			first.Abort()
+			resume <- struct{}{}
+		})
+		require.NoError(t, err)
+		first.End()
+		second.End()
+		server.Close()
 	}
 }
