@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
@@ -21,7 +22,8 @@ import (
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
 // the payment was never sent. To stop, leave the loop: no further payment is sent, and PayAll waits for those in
 // progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
-// The loop gets the remaining payments with the error of ctx. Another goroutine reads the list while payments are sent.
+// The loop gets the remaining payments with the error of ctx. Another goroutine reads the list while payments are sent: after a panic in the
+// list, the loop gets an error with the zero Entry, and misses the rest of the list.
 func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency int, payments iter.Seq[journal.Payment]) iter.Seq2[journal.Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for p := range payments {
@@ -77,8 +79,7 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 		looping, leave := context.WithCancel(ctx)
 		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
 		results := make(chan task)
-		go func() {
-			defer close(results)
+		sendAll := func() {
 			var running sync.WaitGroup
 			defer running.Wait()
 			defer j.remember(sender)()
@@ -90,7 +91,9 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 					if left() {
 						return
 					}
-					t.err = t.send(places.With(ctx))
+					if unsafe := guard.Call(func() { t.err = t.send(places.With(ctx)) }); unsafe != nil {
+						t.err = t.CallError(prepaid.OutcomeUnknown, fmt.Errorf("journalfile: sender: %w", unsafe))
+					}
 					if now, known, failed := j.find(t.RequestID); known && failed == nil {
 						t.Entry = now
 					}
@@ -112,6 +115,12 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 			for _, t := range resting {
 				_ = pause.For(looping, time.Until(t.at)) // if ctx ends too early, the run reports that
 				start(t)
+			}
+		}
+		go func() {
+			defer close(results)
+			if unsafe := guard.Call(sendAll); unsafe != nil {
+				results <- task{err: fmt.Errorf("journalfile: the list: %w", unsafe)}
 			}
 		}()
 		defer func() { // also if the body of the loop panics

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -381,4 +382,45 @@ func TestRunningTheListSealsItsParams(t *testing.T) {
 	b.err, b.refuses = nil, false
 	_, errs := collect(t.Context(), j, b, 1)
 	require.Equal(t, map[prepaid.RequestID]error{payment(1).RequestID: nil}, errs)
+}
+
+// A list or a sender that panics or ends its goroutine ends neither the process nor the loop, and no payment is omitted without an error.
+func TestListMisbehaves(t *testing.T) {
+	t.Parallel()
+	for name, misbehaves := range map[string]func(){"panic": func() { panic("SECRETREF") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				j, _ := openMemoryWith(t, nil, Options{})
+				entries := make(map[prepaid.RequestID]error)
+				for e, err := range j.PayAll(t.Context(), rudeBank{newBank(), misbehaves}, 1, func(yield func(journal.Payment) bool) {
+					for n := range 2 {
+						if !yield(journal.Payment{Account: "from", Params: payment(n)}) {
+							return
+						}
+					}
+					misbehaves()
+				}) {
+					entries[e.RequestID] = err
+				}
+				require.Len(t, entries, 3)
+				for _, id := range []prepaid.RequestID{payment(0).RequestID, payment(1).RequestID, ""} {
+					require.Error(t, entries[id])
+					require.NotContains(t, entries[id].Error(), "SECRETREF")
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(entries[id]))
+				}
+			})
+		})
+	}
+}
+
+type rudeBank struct {
+	*bank
+
+	misbehaves func()
+}
+
+func (b rudeBank) NotBefore(lastSent time.Time) time.Time {
+	b.misbehaves()
+	return lastSent
 }
