@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 // Histories reads the history of an account, as *[prepaid.AccountsService] does: the history is complete, or ends with an error.
@@ -31,7 +33,8 @@ type Run struct {
 	Histories Histories
 	// Accounts are read in addition to the accounts with rows.
 	Accounts []prepaid.AccountID
-	// Ignore returns true for transactions to drop because they are not in the books, for example purchases. Nil drops none.
+	// Ignore returns true for transactions to drop because they are not in the books, for example purchases. Nil drops none. If it panics,
+	// the account fails.
 	Ignore func(*prepaid.Transaction) bool
 	// Paging sets Size and Prefetch for the histories. Zero means 100 items and 2 pages ahead.
 	Paging prepaid.Paging
@@ -321,7 +324,10 @@ func (w *work) begin(ctx context.Context, id prepaid.AccountID) *reading {
 	}
 	go func() {
 		defer close(one.done)
-		if w.read(ctx, one, params); cmp.Or(one.err, one.disk) == nil {
+		if unsafe := guard.Call(func() { w.read(ctx, one, params) }); unsafe != nil {
+			one.err = fmt.Errorf("reconcile: Histories or Ignore: %w", unsafe)
+		}
+		if cmp.Or(one.err, one.disk) == nil {
 			one.sorted, one.disk = one.items.sorted()
 		}
 	}()

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -423,4 +424,24 @@ func TestSorter(t *testing.T) {
 		err = s.add(&want[0])
 	}
 	require.ErrorIs(t, err, os.ErrClosed)
+}
+
+// A function of the caller that panics or ends its goroutine fails its account, and ends neither the process nor the run.
+func TestIgnoreMisbehaves(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, misbehaves := range []func(){func() { panic("private") }, runtime.Goexit} {
+			s := histories(item("A1", "-1", hour), item("B1", "-1", hour))
+			found, failed := all(t, &Run{
+				Histories: s, Books: books([]Row{row("A1", "A1", "-1", hour, paid), row("B1", "B1", "-1", hour, paid)}),
+				Ignore: func(t *prepaid.Transaction) bool {
+					if t.AccountID == "A" {
+						misbehaves()
+					}
+					return false
+				},
+			})
+			require.Equal(t, []prepaid.AccountID{"A"}, failed)
+			require.Equal(t, []string{"matched: B1 = B1"}, found)
+		}
+	})
 }
