@@ -128,9 +128,10 @@ type SharedStatus struct {
 // If the store is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
 // allowance. About one Window later, when every other replica does the same, it can use all of that share. In three cases the store
 // grants nothing for a Lease and a Window, in which all replicas report: after a restart or a loss of data; while the store has been up
-// for less than that time; after a Lease (up to an hour) without any report, since replicas may have used slots without a report. The last
-// case does not apply if all replicas had closed their limiters. So close the limiter: otherwise the next start waits. If only one replica
-// is cut off, for longer than a Lease and a Window, it keeps its share, which the others may also get: a 429 is then possible. A replica
+// for less than that time; after a Lease without any report, since replicas may have used slots without a report. The last case does not
+// apply if all replicas had closed their limiters; only the slots that they had just used then rest again. So close the limiter: otherwise
+// the next start waits. A step of the store's clock changes none of this: replicas measure time by their own clocks. If only one replica is
+// cut off, for longer than a Lease and a Window, it keeps its share, which the others may also get: a 429 is then possible. A replica
 // that starts without the store does not know which slots were used before.
 //
 // A 429 immediately pauses the replica that received it; the others pause at their next exchange. From then on requests are spaced evenly.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -183,4 +184,27 @@ func TestClockIsSetBeforeACommit(t *testing.T) {
 		require.WithinDuration(t, now, e.LastSent, time.Minute/2, step)
 		require.Equal(t, time.Hour, e.NotBefore.Sub(e.LastSent), step)
 	}
+}
+
+// settable returns connections to a database whose clock the function step sets for them.
+func settable(t *testing.T, pool *pgxpool.Pool) *pgxpool.Pool {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), `create schema settable; create table settable.ahead (by interval); insert into settable.ahead values ('0');
+		create function settable.now() returns timestamptz stable language sql
+			return (select pg_catalog.now() + by from settable.ahead);
+		create function settable.clock_timestamp() returns timestamptz volatile language sql
+			return (select pg_catalog.clock_timestamp() + by from settable.ahead)`)
+	require.NoError(t, err)
+	config := pool.Config()
+	config.ConnConfig.RuntimeParams["search_path"] = "settable, pg_catalog, public"
+	pool, err = pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func step(t *testing.T, pool *pgxpool.Pool, by time.Duration) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), "update settable.ahead set by = by + $1::bigint * interval '1 microsecond'", by.Microseconds())
+	require.NoError(t, err)
 }

@@ -94,7 +94,7 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 			if err != nil {
 				return err
 			}
-			if grant = state.Exchange(server, r); grant.Granted == fleet.Void {
+			if grant = state.Exchange(server, r); grant.Granted < 0 {
 				return nil
 			}
 			text, _ := json.Marshal(state) // never fails: numbers and valid names

@@ -28,8 +28,10 @@ type limitBackend struct {
 func newLimitBackend(t *testing.T) fleettest.Backend {
 	t.Helper()
 	server, pool := ownServer(t, nil)
-	return limitBackend{server, pool}
+	return limitBackend{server, settable(t, pool)}
 }
+
+func (b limitBackend) Step(t *testing.T, by time.Duration) { step(t, b.pool, by) }
 
 func (b limitBackend) Open(t *testing.T, name string) fleet.Pool {
 	pool, err := pgxpool.NewWithConfig(t.Context(), b.pool.Config())

@@ -6,5 +6,6 @@
 // constructors refuse the client. The constructors neither close nor modify the client.
 //
 // The Redis user needs EVALSHA, EVAL, HGETALL, HSET, HDEL, PEXPIRE, TIME, GET, SET and DEL on the keys with the
-// configured prefixes. The limiter also uses INFO; without INFO a fresh start waits longer.
+// configured prefixes. The limiter also needs INFO, whose run_id changes with a restart or a failover: without INFO it gets no slots from
+// Redis, and its Status has the error. ACL users with -@dangerous need +info.
 package prepaidredis

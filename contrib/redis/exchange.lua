@@ -10,52 +10,67 @@ local need = {tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])}
 local extra, size, replicas, floor = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local lease, gone, leaving, pause = tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
 local known = ARGV[15] == '1'
+local acked, least, most, stepped = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18]), ARGV[19] == '1'
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
--- If the clock was set back, all times move with it: nothing takes longer because of it.
-local back = math.max(0, (tonumber(redis.call('HGET', KEYS[1], 'seen') or 0) or 0) - now)
+local server = redis.pcall('INFO', 'server')
+local run = type(server) == 'string' and string.match(server, 'run_id:(%w+)')
+if not run then
+	return redis.error_reply('ERR a shared rate limit needs INFO (+info) with run_id: it must see restarts and failovers')
+end
+local up = (tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) or 0) * 1000
 
-local state, members, stayed, flat = {}, {}, false, redis.call('HGETALL', KEYS[1])
+local state, members, stayed, flat = {}, {}, known, redis.call('HGETALL', KEYS[1])
 for i = 1, #flat, 2 do
 	if string.sub(flat[i], 1, 2) == 'm:' then
 		local m = {}
 		for part in string.gmatch(flat[i + 1], '[^ ]+') do m[#m + 1] = tonumber(part) end
-		local member = {held = m[1], seq = m[2], need = {m[3], m[4], m[5]}, seen = m[6] - back, ends = m[7] - back, leaves = m[8] == 1}
+		local member = {held = m[1], seq = m[2], need = {m[3], m[4], m[5]}, seen = m[6], ends = m[7], leaves = m[8] == 1}
+		members[string.sub(flat[i], 3)] = member
 		stayed = stayed or not member.leaves
-		if member.ends > now then
-			members[string.sub(flat[i], 3)] = member
-		else
-			redis.call('HDEL', KEYS[1], flat[i])
-		end
 	else
 		state[flat[i]] = tonumber(flat[i + 1]) or flat[i + 1]
 	end
 end
 
-for _, name in ipairs({'seen', 'open', 'pause'}) do
-	if state[name] then state[name] = state[name] - back end
+-- All times move by the steps of the clock since the last exchange. The replica knows at least and at most how long ago it exchanged;
+-- without that knowledge, at most a lease has passed. If more has passed than the replica knows, either the clock was set forward or
+-- this report is late: then nothing changes until the replica confirms that it got the response. Silent means that for more than
+-- a lease no replica may have reached Redis, although at least one had not left: it may be using slots that are in no account.
+local me = members[id]
+local seen, step, silent = state.seen or 0, 0, false
+if #flat > 0 then
+	local knows = acked > 0 and me and acked <= me.seq
+	least = knows and acked == me.seq and math.max(0, me.seen - seen + least) or 0
+	most = knows and math.max(0, me.seen - seen + most + 1) or lease
+	local passed = now - seen
+	if knows and passed > most and not stepped then return {-2, 0, 0, 0, 0, 0, 0} end
+	local believed = math.min(math.max(passed, least), most)
+	silent = stayed and (believed > lease or (believed ~= passed and (not knows or most > lease)))
+	step = passed - believed
 end
+local ended = {}
+for name, m in pairs(members) do
+	m.seen, m.ends = m.seen + step, m.ends + step
+	if m.ends <= now then
+		members[name] = nil
+		ended[#ended + 1] = name
+	end
+end
+me = members[id]
+if me and seq <= me.seq then return {-1, 0, 0, 0, 0, 0, 0} end
 
 -- Until open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this Redis
--- is not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten. After a
--- long silence all accounts have ended, but those whose they were may only have been unable to reach Redis.
-local server = redis.pcall('INFO', 'server')
-local run, up = '-', 0
-if type(server) == 'string' then
-	run = string.match(server, 'run_id:(%w+)') or '-'
-	up = (tonumber(string.match(server, 'uptime_in_seconds:(%d+)')) or 0) * 1000
-end
-local open = state.open or 0
-if #flat == 0 then
-	open = known and now + gone or now + math.max(0, gone - up)
-elseif state.run ~= 'r' .. run or ((known or stayed) and now - state.seen > lease) then
+-- is not the one of the last exchange, after a silence, and when what a member knows is forgotten.
+local open, paused = (state.open or 0) + step, (state.pause or 0) + step
+if #flat == 0 and not known then
+	open = now + math.max(0, gone - up)
+elseif state.run ~= 'r' .. run or silent then
 	open = now + gone
 end
 
-local me = members[id]
-if me and seq <= me.seq then return {-1, 0, 0, 0, 0, 0, 0} end
 if leaving > 0 then
 	me = {held = held, seq = seq, need = {0, 0, 0}, seen = now, ends = now + leaving, leaves = true}
 else
@@ -63,10 +78,8 @@ else
 end
 members[id] = me
 
-if pause > 0 and now + pause > (state.pause or 0) then
-	state.pause = now + pause
-	state.pauses = (state.pauses or 0) + 1
-end
+local pauses = state.pauses or 0
+if pause > 0 and now + pause > paused then paused, pauses = now + pause, pauses + 1 end
 
 -- Who is there, what is free, and what stays back for configured replicas that have not come yet.
 local count, free, live = 0, size, {}
@@ -145,11 +158,12 @@ if mine then
 	me.held = held + granted
 end
 
-for name, m in pairs(back > 0 and members or {[id] = me}) do
+for _, name in ipairs(ended) do redis.call('HDEL', KEYS[1], 'm:' .. name) end
+for name, m in pairs(step ~= 0 and members or {[id] = me}) do
 	redis.call('HSET', KEYS[1], 'm:' .. name, string.format('%d %d %d %d %d %d %d %d', m.held, m.seq,
 		m.need[1], m.need[2], m.need[3], m.seen, m.ends, m.leaves and 1 or 0))
 end
 redis.call('HSET', KEYS[1], 'seen', string.format('%d', now), 'open', string.format('%d', open), 'run', 'r' .. run,
-	'pause', string.format('%d', state.pause or 0), 'pauses', string.format('%d', state.pauses or 0))
-redis.call('PEXPIRE', KEYS[1], string.format('%d', math.max(3600000, 2 * gone)))
-return {granted, give, allot, count, math.max(0, (state.pause or 0) - now), state.pauses or 0, math.max(0, open - now)}
+	'pause', string.format('%d', paused), 'pauses', string.format('%d', pauses))
+redis.call('PEXPIRE', KEYS[1], string.format('%d', math.max(2592000000, 2 * gone))) -- longer than any step of the clock
+return {granted, give, allot, count, math.max(0, paused - now), pauses, math.max(0, open - now)}

@@ -73,6 +73,7 @@ func arguments(r fleet.Report) []any {
 	return []any{
 		r.ID, r.Seq, r.Held, r.Need[0], r.Need[1], r.Need[2], r.Extra, r.Allowance, r.Replicas, r.Floor,
 		r.Lease.Milliseconds(), r.Gone.Milliseconds(), r.Leaving.Milliseconds(), r.Pause.Milliseconds(), r.Known,
+		r.Acked, r.Least.Milliseconds(), r.Most.Milliseconds(), r.Stepped,
 	}
 }
 

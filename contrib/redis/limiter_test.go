@@ -1,6 +1,7 @@
 package prepaidredis
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,11 +17,23 @@ import (
 // backend is a Redis for fleettest.
 type backend struct{ server *server }
 
-func (b backend) Open(_ *testing.T, name string) fleet.Pool { return newPool(b.server.client(), name) }
-func (b backend) Freeze(*testing.T)                         { b.server.freeze() }
-func (b backend) Thaw(*testing.T)                           { b.server.thaw() }
-func (b backend) Kill(*testing.T)                           { b.server.kill() }
-func (b backend) Start(*testing.T)                          { b.server.start() }
+func (b backend) Freeze(*testing.T) { b.server.freeze() }
+func (b backend) Thaw(*testing.T)   { b.server.thaw() }
+func (b backend) Kill(*testing.T)   { b.server.kill() }
+func (b backend) Start(*testing.T)  { b.server.start() }
+
+// Open returns a pool whose script reads a clock that Step sets.
+func (b backend) Open(t *testing.T, name string) fleet.Pool {
+	p := newPool(b.server.client(), name)
+	text := strings.Replace(exchangeScript, "redis.call('TIME')", "redis.call('TIME'); clock[1] = clock[1] + (redis.call('GET', 'ahead') or 0)", 1)
+	require.NotEqual(t, exchangeScript, text)
+	p.script = redis.NewScript(text)
+	return p
+}
+
+func (b backend) Step(t *testing.T, by time.Duration) {
+	require.NoError(t, b.server.client().IncrBy(t.Context(), "ahead", int64(by/time.Second)).Err())
+}
 
 func (b backend) Used(t *testing.T, name string) {
 	run := b.server.client().InfoMap(t.Context(), "server").Item("Server", "run_id")
@@ -79,4 +92,21 @@ func TestLimiter(t *testing.T) {
 	require.Error(t, l.Close())
 	_, err = l.Acquire(t.Context(), ratelimit.Money)
 	require.ErrorIs(t, err, prepaid.ErrClosed)
+}
+
+// Without INFO, restarts and failovers go unnoticed: the limiter gets no slots, and reports the missing permission.
+func TestLimiterNeedsInfo(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	backend{s}.Used(t, "limit")
+	require.NoError(t, s.client().Do(t.Context(), "ACL", "SETUSER", "app", "on", ">secret", "~*", "+@all", "-@dangerous").Err())
+	r := fleet.Report{ID: "a", Seq: 1, Need: [fleet.LaneCount]int{10}, Allowance: 100, Lease: time.Minute, Gone: time.Hour}
+	user := redis.NewClient(&redis.Options{Addr: s.address, Username: "app", Password: "secret", ContextTimeoutEnabled: true})
+	defer user.Close()
+	_, err := newPool(user, "limit").Exchange(t.Context(), r)
+	require.ErrorContains(t, err, "+info")
+	require.NoError(t, s.client().Do(t.Context(), "ACL", "SETUSER", "app", "+info").Err())
+	g, err := newPool(user, "limit").Exchange(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, 10, g.Granted)
 }

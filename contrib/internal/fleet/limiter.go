@@ -160,7 +160,7 @@ func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 	l.mu.Lock()
 	before := l.status
 	if err == nil {
-		l.status.Replicas = replicas
+		l.status.Replicas = cmp.Or(replicas, before.Replicas) // an exchange without effect reports none
 	}
 	l.status.Shared, l.status.Err = err == nil, err
 	l.mu.Unlock()

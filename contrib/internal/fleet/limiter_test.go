@@ -270,17 +270,3 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.Len(t, invalid.Faults, 7)
 	require.Equal(t, "key", invalid.Faults[0].Field)
 }
-
-// A limit that is unused for an hour is forgotten, as Redis does with a key.
-func TestStateIsForgotten(t *testing.T) {
-	t.Parallel()
-	const hour = 3_600_000
-	report := fleet.Report{ID: "a", Seq: 1, Need: [fleet.LaneCount]int{10}, Allowance: 100, Lease: time.Second, Gone: 3 * time.Second}
-	for silence, want := range map[int64]int{hour - 1: 0, hour: 10} {
-		state := fleet.State{}
-		state.Exchange(fleet.Server{Run: "1", Now: 1_700_000_000_000, Up: hour}, report)
-		other := report
-		other.ID = "b"
-		require.Equal(t, want, state.Exchange(fleet.Server{Run: "1", Now: 1_700_000_000_000 + silence, Up: hour}, other).Granted)
-	}
-}

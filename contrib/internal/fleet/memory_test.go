@@ -17,6 +17,7 @@ type memory struct {
 	limits  map[string]*fleet.State
 	run     int
 	started time.Time
+	ahead   time.Duration // of the server's clock
 	dead    bool
 	frozen  chan struct{} // closed by Thaw
 }
@@ -64,7 +65,7 @@ func (m *memory) state(name string) *fleet.State {
 }
 
 func (m *memory) server() fleet.Server {
-	now := time.Now()
+	now := time.Now().Add(m.ahead)
 	return fleet.Server{Run: strconv.Itoa(m.run), Now: now.UnixMilli(), Up: now.Sub(m.started).Milliseconds()}
 }
 
@@ -104,6 +105,13 @@ func (m *memory) Kill(*testing.T) {
 func (m *memory) Start(*testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dead, m.started = false, time.Now()
+	m.dead, m.started = false, time.Now().Add(m.ahead)
 	m.run++
+}
+
+// Step implements Backend.
+func (m *memory) Step(_ *testing.T, by time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ahead += by
 }

@@ -42,6 +42,9 @@ type owner struct {
 	learnt     int            // number of replicas in the last grant
 	pauses     uint64         // number of pauses that the pool knows
 	mustReport bool           // the next report must include the pause
+	acked      uint64         // number of the last exchange with a response
+	sent, got  time.Duration  // when that exchange was sent, and its response arrived
+	stepped    bool           // the last response was that the server's clock was set forward
 }
 
 // promise describes slots that may arrive from other replicas.
@@ -127,6 +130,7 @@ func (o *owner) report() (r Report) {
 		s.Exchange++
 		r = Report{
 			Seq: s.Exchange, Known: o.leaseEnd > 0 || s.Held > o.floor, at: now,
+			Acked: o.acked, Least: now - o.got, Most: now - o.sent + o.options.Timeout, Stepped: o.stepped,
 			Allowance: o.options.Allowance, Replicas: o.options.Replicas, Floor: o.floor, Lease: o.options.Lease, Gone: o.gone,
 		}
 		copy(r.Need[:], s.Need[ratelimit.Money:])
@@ -154,7 +158,7 @@ func (o *owner) report() (r Report) {
 // finish ends a successful exchange, and reports whether the next exchange is due soon. If not, the next Acquire starts
 // it. The lease starts with the exchange: the pool cannot have recorded the report earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
-	if g.Granted < 0 { // the response to a repeated command; the first response was lost
+	if o.stepped = g.Granted == Stepped; g.Granted < 0 { // Void: the response to a repeated command; the first response was lost
 		return true
 	}
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
@@ -162,6 +166,7 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 			g.Granted = 0
 		}
 		o.leaseEnd, o.growAt, o.learnt = r.at+o.options.Lease, never, g.Replicas
+		o.acked, o.sent, o.got = r.Seq, r.at, now
 		s.Add(g.Granted)
 		s.Limit = o.options.Allowance
 		after := r.Held + g.Granted
@@ -207,6 +212,7 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 }
 
 func (o *owner) fail(r Report) {
+	o.stepped = false
 	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
 		if o.growAt == never {
 			o.growAt = r.at + o.gone

@@ -168,7 +168,7 @@ func TestOwnerGivenBack(t *testing.T) {
 		}
 		r := l.report()
 		require.Equal(t, Report{
-			Seq: 3, Held: 45, Need: [LaneCount]int{0, 40, 0}, Known: true, at: r.at,
+			Seq: 3, Held: 45, Need: [LaneCount]int{0, 40, 0}, Known: true, at: r.at, Acked: 2, Most: l.options.Timeout,
 			Allowance: 100, Replicas: 4, Floor: 2, Lease: l.options.Lease, Gone: l.gone,
 		}, r, "an eighth stays in stock")
 		l.finish(r, Grant{Give: 20, Allot: 25, Replicas: 2})

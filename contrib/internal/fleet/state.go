@@ -40,23 +40,13 @@ type Server struct {
 	Now, Up int64
 }
 
-// Exchange carries out one exchange. If the grant is Void, the state need not be stored.
+// Exchange carries out one exchange. If the grant is Void or Stepped, the state need not be stored.
 func (s *State) Exchange(server Server, r Report) Grant {
-	now, lease, gone := server.Now, r.Lease.Milliseconds(), r.Gone.Milliseconds()
-	if back := s.Seen - now; back > 0 { // the server's clock was set back: nothing takes longer because of it
-		s.Seen, s.Open, s.Paused = s.Seen-back, s.Open-back, s.Paused-back
-		for id, m := range s.Members {
-			m.Seen, m.Ends = m.Seen-back, m.Ends-back
-			s.Members[id] = m
-		}
+	now, gone := server.Now, r.Gone.Milliseconds()
+	silent, followed := s.follow(now, r)
+	if !followed {
+		return Grant{Granted: Stepped}
 	}
-	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
-		*s = State{}
-	}
-	// silent: for more than a lease no replica has reached the server, although at least one had not left. Such a replica may be
-	// using slots that are in no account.
-	stayed := func(m Member) bool { return !m.Leaves }
-	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
 	if r.Seq <= s.Members[r.ID].Seq {
 		return Grant{Granted: Void}
@@ -81,7 +71,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 		s.Paused = until
 		s.Pauses++
 	}
-	g := s.allocate(now, lease, r)
+	g := s.allocate(now, r.Lease.Milliseconds(), r)
 	me.Held += g.Granted
 	s.Members[r.ID] = me
 	s.Server, s.Seen = server.Run, now
@@ -89,6 +79,36 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	g.Paused = time.Duration(max(0, s.Paused-now)) * time.Millisecond
 	g.Opens = time.Duration(max(0, s.Open-now)) * time.Millisecond
 	return g
+}
+
+// follow moves all times by the steps of the server's clock since the last exchange. The replica knows at least and at most how long ago
+// it exchanged; without that knowledge, at most a lease has passed. If more has passed than the replica knows, either the clock was set
+// forward or this report is late: then follow changes nothing and reports false until the replica confirms that it got the response.
+// silent means that for more than a lease no replica may have reached the server, although at least one had not left: such a replica
+// may be using slots that are in no account.
+func (s *State) follow(now int64, r Report) (silent, followed bool) {
+	lease, me := r.Lease.Milliseconds(), s.Members[r.ID]
+	passed, least, most := now-s.Seen, int64(0), lease
+	knows := r.Acked > 0 && r.Acked <= me.Seq
+	if knows {
+		most = max(0, me.Seen-s.Seen+r.Most.Milliseconds()+1)
+	}
+	if knows && r.Acked == me.Seq {
+		least = max(0, me.Seen-s.Seen+r.Least.Milliseconds())
+	}
+	if knows && passed > most && !r.Stepped {
+		return false, false
+	}
+	believed := min(max(passed, least), most)
+	silent = believed > lease || believed != passed && (!knows || most > lease)
+	step, stayed := passed-believed, r.Known
+	s.Seen, s.Open, s.Paused = s.Seen+step, s.Open+step, s.Paused+step
+	for id, m := range s.Members {
+		stayed = stayed || !m.Leaves
+		m.Seen, m.Ends = m.Seen+step, m.Ends+step
+		s.Members[id] = m
+	}
+	return silent && stayed, true
 }
 
 type part struct {
@@ -223,6 +243,12 @@ type Report struct {
 	Known bool
 	// Leaving, if not 0, marks the replica's last exchange: slots stay on the replica's account for that time.
 	Leaving time.Duration
+	// Acked is the replica's last exchange with a response; 0 if none. Between that exchange and this one, at least Least and at most
+	// Most pass, by the replica's monotonic clock.
+	Acked       uint64
+	Least, Most time.Duration
+	// Stepped reports that the last exchange had the grant Stepped.
+	Stepped bool
 
 	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Each replica keeps at least Floor slots. Gone is
 	// the time after a replica's last exchange until its slots have rested.
@@ -234,7 +260,7 @@ type Report struct {
 
 // Grant is a pool's response to a Report.
 type Grant struct {
-	// Granted is how many slots the replica now owns in addition to the reported ones, or Void.
+	// Granted is how many slots the replica now owns in addition to the reported ones, or Void or Stepped.
 	Granted int
 	// Give is how many reported slots it must give back, after their rest.
 	Give int
@@ -250,5 +276,10 @@ type Grant struct {
 	Opens time.Duration
 }
 
-// Void is the Granted of an exchange without effect.
-const Void = -1
+// Granted of exchanges without effect.
+const (
+	// Void is for a repeated exchange.
+	Void = -1
+	// Stepped means that the server's clock was set forward, if this response arrives in time.
+	Stepped = -2
+)

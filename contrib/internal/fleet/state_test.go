@@ -33,39 +33,6 @@ func TestState(t *testing.T) {
 	}
 }
 
-// If the server's clock is set back, a pause, a dead replica's account and the wait of a new server do not last longer.
-func TestServerClockIsSetBack(t *testing.T) {
-	t.Parallel()
-	for _, step := range []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour} {
-		var state fleet.State
-		server := fleet.Server{Run: "run", Now: 1_700_000_000_000, Up: time.Hour.Milliseconds()}
-		seq := uint64(0)
-		put := func(id string, pause time.Duration) fleet.Grant {
-			seq++
-			server.Now += 1000
-			return state.Exchange(server, fleet.Report{
-				ID: id, Seq: seq, Need: call(100), Allowance: 100, Lease: 5 * time.Second, Gone: 16 * time.Second, Pause: pause,
-			})
-		}
-		require.Equal(t, 100, put("dead", 10*time.Second).Granted, step)
-		server.Now -= step.Milliseconds()
-		for range 15 {
-			g := put("a", 0)
-			require.LessOrEqual(t, g.Paused, 10*time.Second, step)
-			require.Zero(t, g.Granted, step)
-		}
-		require.Zero(t, put("a", 0).Paused, step)
-		put("a", 0)
-		require.Equal(t, 100, put("a", 0).Granted, step)
-		server.Run = "another"
-		require.Equal(t, 16*time.Second, put("a", 0).Opens, step)
-		server.Now -= step.Milliseconds()
-		require.LessOrEqual(t, put("a", 0).Opens, 16*time.Second, step)
-		state, server.Up = fleet.State{}, -step.Milliseconds()
-		require.LessOrEqual(t, put("b", 0).Opens, 16*time.Second, step)
-	}
-}
-
 // bank sends reports of many replicas to a pool, by default with 100 slots in 10 s.
 type bank struct {
 	t       *testing.T

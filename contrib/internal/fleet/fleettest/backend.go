@@ -26,11 +26,14 @@ type Backend interface {
 	Thaw(t *testing.T)
 	Kill(t *testing.T)
 	Start(t *testing.T)
+	// Step sets the server's clock by the duration by.
+	Step(t *testing.T, by time.Duration)
 }
 
 // Run runs all tests, each with a server that has just been started.
 func Run(t *testing.T, start func(t *testing.T) Backend) {
 	t.Run("exchanges", func(t *testing.T) { exchanges(t, start(t)) })
+	t.Run("clock is set", func(t *testing.T) { clockIsSet(t, start(t)) })
 	t.Run("limit holds", func(t *testing.T) {
 		if arrived := LimitHolds(t, start(t)); arrived <= Enough {
 			t.Skipf("too slow to tell: %d requests", arrived)
@@ -78,6 +81,41 @@ func exchanges(t *testing.T, s Backend) {
 	fails()
 	s.Start(t)
 	grants(0, gone)
+}
+
+// clockIsSet checks that a replica detects a step of the server's clock, and that the slots of others stay theirs.
+func clockIsSet(t *testing.T, s Backend) {
+	const limit = "limit"
+	pool := s.Open(t, limit)
+	began := time.Now()
+	exchange := func(r fleet.Report, need int) fleet.Grant {
+		r.Need[0], r.Allowance, r.Lease, r.Gone = need, 100, time.Hour, 3*time.Hour
+		if r.Acked > 0 {
+			r.Most = time.Since(began) + time.Minute
+		}
+		g, err := pool.Exchange(t.Context(), r)
+		require.NoError(t, err)
+		return g
+	}
+	s.Used(t, limit)
+	require.Equal(t, 80, exchange(fleet.Report{ID: "dead", Seq: 1}, 80).Granted)
+	require.Equal(t, 10, exchange(fleet.Report{ID: "a", Seq: 1}, 10).Granted)
+	seq := uint64(1)
+	for _, by := range []time.Duration{10 * time.Hour, -10 * time.Hour, -5 * time.Hour, 5 * time.Hour} {
+		s.Step(t, by)
+		if by > 0 {
+			require.Equal(t, fleet.Stepped, exchange(fleet.Report{ID: "a", Seq: seq + 1, Acked: seq}, 10).Granted, by)
+		}
+		g := exchange(fleet.Report{ID: "a", Seq: seq + 2, Acked: seq, Stepped: by > 0}, 100)
+		require.Equal(t, 20, g.Granted, by)
+		require.Zero(t, g.Opens, by)
+		seq += 2
+		require.Zero(t, exchange(fleet.Report{ID: "b", Seq: seq, Held: 0}, 100).Granted, by)
+	}
+	s.Step(t, 10*time.Hour)
+	g := exchange(fleet.Report{ID: "c", Seq: 1}, 100)
+	require.Zero(t, g.Granted, "without a report of those who may use slots")
+	require.InDelta(t, 3, g.Opens.Hours(), 0.1)
 }
 
 // mortal is the pool of a replica that can be killed.
@@ -128,7 +166,8 @@ func LimitHolds(t *testing.T, s Backend) (arrived int) {
 			}
 		})
 	}
-	for _, happen := range []func(*testing.T){s.Freeze, s.Thaw, s.Kill, s.Start, s.Kill, s.Start} {
+	ahead, back := func(t *testing.T) { s.Step(t, time.Hour) }, func(t *testing.T) { s.Step(t, -2*time.Hour) }
+	for _, happen := range []func(*testing.T){s.Freeze, s.Thaw, ahead, s.Kill, s.Start, back, ahead, s.Kill, s.Start} {
 		time.Sleep(act)
 		happen(t)
 	}

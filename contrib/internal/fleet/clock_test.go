@@ -1,0 +1,192 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/ratelimit"
+)
+
+// requests are the payments of a fleet that wants more than its allowance, 1,000 in 10 s.
+type requests struct {
+	t       *testing.T
+	server  *memory
+	mu      sync.Mutex
+	arrived []time.Time
+}
+
+// open starts a replica, and returns a function that kills it.
+func (r *requests) open() (l *fleet.Limiter, kill func()) {
+	var dead atomic.Bool
+	pool := r.server.Open(r.t, "limit")
+	return newLimiter(r.t, poolFunc(func(ctx context.Context, report fleet.Report) (fleet.Grant, error) {
+		if dead.Load() {
+			return fleet.Grant{}, errDead
+		}
+		return pool.Exchange(ctx, report)
+	}), fleet.Options{Replicas: 2}), func() { dead.Store(true) }
+}
+
+// send sends all that replicas admit to 40 callers each in the given time, and returns how much that was.
+func (r *requests) send(lasts time.Duration, replicas ...*fleet.Limiter) int {
+	ctx, cancel := context.WithTimeout(r.t.Context(), lasts)
+	defer cancel()
+	before := len(r.arrived)
+	var group sync.WaitGroup
+	for i := range 40 * len(replicas) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				s, err := replicas[i%len(replicas)].Acquire(ctx, ratelimit.Money)
+				if err != nil { // perhaps a later request is admitted
+					time.Sleep(100 * time.Millisecond)
+					continue
+				}
+				r.mu.Lock()
+				r.arrived = append(r.arrived, time.Now())
+				r.mu.Unlock()
+				s.Release(ok)
+			}
+		})
+	}
+	group.Wait()
+	return len(r.arrived) - before
+}
+
+// Whatever the server's clock does, no window has more than the allowance, and replicas go on within a window.
+func TestServerClockIsSet(t *testing.T) {
+	t.Parallel()
+	const window = 10 * time.Second
+	gone := goneOf(fleet.Options{Window: window, Lease: fleet.DefaultLease})
+	for name, check := range map[string]func(*requests, func()){
+		"idle replicas": func(r *requests, step func()) {
+			l, _ := r.open()
+			r.open()
+			time.Sleep(time.Minute)
+			step()
+			require.GreaterOrEqual(r.t, r.send(window-time.Millisecond, l), 900)
+		},
+		"busy replicas": func(r *requests, step func()) {
+			one, _ := r.open()
+			two, _ := r.open()
+			time.AfterFunc(3*window/2, step)
+			require.GreaterOrEqual(r.t, r.send(3*window, one, two), 2900)
+		},
+		"the replica's death": func(r *requests, step func()) {
+			l, kill := r.open()
+			require.Equal(r.t, 950, r.send(time.Second, l))
+			kill()
+			step()
+			l, _ = r.open()
+			r.send(gone, l)
+			require.GreaterOrEqual(r.t, r.send(window, l), 900)
+		},
+		"a death among others": func(r *requests, step func()) {
+			r.open()
+			l, kill := r.open()
+			require.GreaterOrEqual(r.t, r.send(time.Second, l), 900)
+			kill()
+			step()
+			l, _ = r.open()
+			r.send(gone, l)
+			require.GreaterOrEqual(r.t, r.send(window, l), 900)
+		},
+		"a start": func(r *requests, step func()) {
+			l, _ := r.open()
+			require.Equal(r.t, 950, r.send(time.Second, l))
+			step()
+			l, _ = r.open()
+			require.GreaterOrEqual(r.t, r.send(2*window, l), 900)
+		},
+		"an orderly restart": func(r *requests, step func()) {
+			l, _ := r.open()
+			require.Equal(r.t, 950, r.send(time.Second, l))
+			require.NoError(r.t, l.Close())
+			step()
+			l, _ = r.open()
+			r.send(gone, l)
+			require.GreaterOrEqual(r.t, r.send(window, l), 900)
+		},
+		"an outage": func(r *requests, step func()) {
+			one, _ := r.open()
+			two, _ := r.open()
+			require.GreaterOrEqual(r.t, r.send(window, one), 900)
+			r.server.Freeze(r.t)
+			step()
+			time.AfterFunc(4*window, func() { r.server.Thaw(r.t) })
+			r.send(6*window, one, two)
+			require.GreaterOrEqual(r.t, r.send(2*window, two), 900)
+		},
+	} {
+		for _, steps := range [][]time.Duration{
+			{0}, {time.Hour}, {-time.Hour}, {-20 * time.Second}, {20 * time.Second}, {24 * 365 * time.Hour}, {10 * time.Hour, -10 * time.Hour},
+		} {
+			t.Run(fmt.Sprint(name, steps), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					r := &requests{t: t, server: newMemory()}
+					r.server.Step(t, steps[0])
+					r.server.Used(t, "limit")
+					check(r, func() { r.server.Step(t, steps[len(steps)-1]) })
+					slices.SortFunc(r.arrived, time.Time.Compare)
+					for i := 1000; i < len(r.arrived); i++ {
+						require.GreaterOrEqual(t, r.arrived[i].Sub(r.arrived[i-1000]), window)
+					}
+				})
+			})
+		}
+	}
+}
+
+// After 20 s in which nobody reached the server, replicas may use more slots than the state has, whatever the server's clock says.
+func TestServerClockIsSetInAnOutage(t *testing.T) {
+	t.Parallel()
+	const now, gone = int64(1_700_000_000_000), 16 * time.Second
+	fresh := fleet.Report{ID: "a", Acked: 2, Least: 20 * time.Second, Most: 21 * time.Second}
+	newcomer, lost, late := fleet.Report{ID: "b"}, fresh, fresh
+	lost.Acked = 1
+	late.Least, late.Most = 100*time.Millisecond, time.Second
+	for name, test := range map[string]struct {
+		report       fleet.Report
+		passed, step time.Duration
+		want         fleet.Grant
+	}{
+		"no step":                 {fresh, 20 * time.Second, 0, fleet.Grant{Opens: gone}},
+		"back":                    {fresh, 20 * time.Second, -time.Hour, fleet.Grant{Opens: gone}},
+		"back, newcomer":          {newcomer, 20 * time.Second, -time.Hour, fleet.Grant{Opens: gone}},
+		"back, a response lost":   {lost, 20 * time.Second, -time.Hour, fleet.Grant{Opens: gone}},
+		"ahead":                   {fresh, 20 * time.Second, time.Hour, fleet.Grant{Granted: fleet.Stepped}},
+		"late report":             {late, 20 * time.Second, 0, fleet.Grant{Granted: fleet.Stepped}},
+		"back, no outage":         {late, time.Second, -time.Hour, fleet.Grant{Granted: 10}},
+		"back, lost, no outage":   {fleet.Report{ID: "a", Acked: 1, Most: 2 * time.Second}, time.Second, -time.Hour, fleet.Grant{Granted: 10}},
+		"newcomer, no outage":     {newcomer, 4 * time.Second, 0, fleet.Grant{Granted: 10}},
+		"a replica that was away": {fleet.Report{ID: "c", Acked: 5, Least: time.Hour, Most: time.Hour}, time.Second, 0, fleet.Grant{Granted: 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var state fleet.State
+			exchange := func(at time.Duration, r fleet.Report) fleet.Grant {
+				r.Allowance, r.Lease, r.Gone, r.Need[0] = 100, 5*time.Second, gone, 10
+				return state.Exchange(fleet.Server{Run: "run", Now: now + at.Milliseconds(), Up: gone.Milliseconds()}, r)
+			}
+			exchange(-time.Millisecond, fleet.Report{ID: "a", Seq: 1})
+			exchange(0, fleet.Report{ID: "a", Seq: 2})
+			test.report.Seq = 9
+			got := exchange(test.passed+test.step, test.report)
+			require.Equal(t, test.want, fleet.Grant{Granted: got.Granted, Opens: got.Opens})
+			if got.Granted == fleet.Stepped { // the response arrives, or a report that is not late follows
+				next := fresh
+				next.Seq, next.Stepped = 10, test.step > 0
+				require.Equal(t, gone, exchange(test.passed+test.step, next).Opens)
+			}
+		})
+	}
+}
