@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -344,4 +345,34 @@ func TestPrefetchErrorInItsPlace(t *testing.T) {
 		require.Equal(t, ids(1, 5), got)
 		require.ErrorIs(t, err, prepaid.ErrForbidden)
 	})
+}
+
+// rudeLimiter misbehaves after its first slot.
+type rudeLimiter struct {
+	misbehaves func()
+	slots      atomic.Int32
+}
+
+func (l *rudeLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) {
+	if l.slots.Add(1) > 1 {
+		l.misbehaves()
+	}
+	return nil, nil //nolint:nilnil // a limiter may give no slot
+}
+
+// Code of the caller that panics or ends its goroutine while pages are read ahead ends neither the process nor the loop.
+func TestPrefetchMisbehaves(t *testing.T) {
+	t.Parallel()
+	for name, misbehaves := range map[string]func(){"panic": func() { panic("CANARY") }, "Goexit": runtime.Goexit} {
+		bubble(t, name, func(t *testing.T) {
+			config := harness.ClockConfig(harness.NewScript(countedPages(9)))
+			config.Limiter = &rudeLimiter{misbehaves: misbehaves}
+			got, err := collected(searchCompany(t.Context(), harness.NewClient(t, config), prepaid.Paging{Prefetch: 1}))
+			require.Equal(t, ids(1, 1), got)
+			failed, ok := errors.AsType[*prepaid.CallError](err)
+			require.True(t, ok, err)
+			require.Equal(t, prepaid.OutcomeNotProcessed, failed.Outcome)
+			require.NotContains(t, err.Error(), "CANARY")
+		})
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pages"
 	"github.com/cardprograms/prepaid/internal/redact"
 )
@@ -150,7 +151,13 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 		}
 		sequence := pages.Sequential(ctx, start, fetch)
 		if l.paging.Prefetch > 0 && len(l.request.faults) == 0 {
-			sequence = pages.Prefetched(ctx, start, l.paging.Prefetch, fetch, (*Page[T]).head)
+			guarded := func(ctx context.Context, number int, awaited <-chan struct{}) (page *Page[T], err error) {
+				if unsafe := guard.Call(func() { page, err = fetch(ctx, number, awaited) }); unsafe != nil { // of the caller's code
+					return nil, l.error(unsafe, nil)
+				}
+				return page, err
+			}
+			sequence = pages.Prefetched(ctx, start, l.paging.Prefetch, guarded, (*Page[T]).head)
 		}
 		read := pages.NewProgress(start, l.leaves)
 		for page, err := range sequence {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -136,15 +137,9 @@ func (m *Manager) report(took time.Duration, err error, early bool) {
 	default:
 		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("duration", took), slog.String("error", err.Error()))
 	}
-	if m.opts.Renewed == nil {
-		return
+	if m.opts.Renewed != nil {
+		guard.Hook(m.opts.Logger, "TokenRenewed", func() { m.opts.Renewed(took, err) })
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			m.logPanic("prepaid: token observer panicked", v)
-		}
-	}()
-	m.opts.Renewed(took, err)
 }
 
 // logPanic logs the stack of a panic and the type of its value, but not the value, which may contain anything.

@@ -312,18 +312,33 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 	}
 }
 
-func TestObserverThatPanics(t *testing.T) {
-	var seen reports
-	opts := seen.options()
-	opts.Renewed = func(time.Duration, error) { panic("secret") }
-	e := &endpoint{life: time.Hour}
-	withManager(t, e, opts, func(t *testing.T, m *Manager) {
-		mustToken(t, m, mustToken(t, m, nil))
-		synctest.Wait()
-		require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte("prepaid: token observer panicked")))
-		require.NotContains(t, seen.log.String(), "secret")
-	})
+func TestObserverMisbehaves(t *testing.T) {
+	t.Parallel()
+	for name, misbehaves := range map[string]func(){"panic": func() { panic("secret") }, "goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			var seen reports
+			opts := seen.options()
+			opts.Renewed = func(time.Duration, error) { misbehaves() }
+			withManager(t, &endpoint{life: time.Hour}, opts, func(t *testing.T, m *Manager) {
+				mustToken(t, m, mustToken(t, m, nil))
+				synctest.Wait()
+				require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte(`"msg":"prepaid: a hook failed","hook":"TokenRenewed"`)))
+				require.NotContains(t, seen.log.String(), "secret")
+			})
+		})
+		t.Run("log "+name, func(t *testing.T) {
+			opts := Options{Logger: slog.New(rudeHandler(misbehaves))}
+			withManager(t, &endpoint{life: time.Hour}, opts, func(t *testing.T, m *Manager) { mustToken(t, m, mustToken(t, m, nil)) })
+		})
+	}
 }
+
+type rudeHandler func()
+
+func (h rudeHandler) Enabled(context.Context, slog.Level) bool { h(); return true }
+func (rudeHandler) Handle(context.Context, slog.Record) error  { return nil }
+func (h rudeHandler) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h rudeHandler) WithGroup(string) slog.Handler            { return h }
 
 func TestUnusableTokens(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 const (
@@ -141,6 +143,7 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	opts.Logger = guard.Logger(opts.Logger)
 	m := &Manager{fetch: fetch, opts: opts, epoch: time.Now()}
 	m.state.Store(&state{})
 	return m
