@@ -41,7 +41,7 @@ func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender 
 	s.kept, s.alone, s.fresh = netHTTP, alone, fresh
 	s.netHTTP, s.shared, s.http2Only = true, s.own == nil, http2Only(netHTTP)
 	s.own = append(s.own, alone, fresh)
-	if s.made.Year() > 2000 { // in a bubble of testing/synctest it is 2000: a cleanup runs outside, and may close no channel of the bubble
+	if s.made.Year() > 2020 { // a bubble of testing/synctest begins in 2000: a cleanup runs outside, and may close no channel of a bubble
 		runtime.AddCleanup(s, transports.closeIdle, s.own)
 	}
 	return s
