@@ -37,7 +37,7 @@ func (r *requests) open() (l *fleet.Limiter, kill func()) {
 }
 
 // send sends all that replicas admit to 40 callers each in the given time, and returns how much that was.
-func (r *requests) send(lasts time.Duration, replicas ...*fleet.Limiter) int {
+func send(r *requests, lasts time.Duration, replicas ...*fleet.Limiter) int {
 	ctx, cancel := context.WithTimeout(r.t.Context(), lasts)
 	defer cancel()
 	before := len(r.arrived)
@@ -64,67 +64,14 @@ func (r *requests) send(lasts time.Duration, replicas ...*fleet.Limiter) int {
 // Whatever the server's clock does, no window has more than the allowance, and replicas go on within a window.
 func TestServerClockIsSet(t *testing.T) {
 	t.Parallel()
-	const window = 10 * time.Second
-	gone := goneOf(fleet.Options{Window: window, Lease: fleet.DefaultLease})
 	for name, check := range map[string]func(*requests, func()){
-		"idle replicas": func(r *requests, step func()) {
-			l, _ := r.open()
-			r.open()
-			time.Sleep(time.Minute)
-			step()
-			require.GreaterOrEqual(r.t, r.send(window-time.Millisecond, l), 900)
-		},
-		"busy replicas": func(r *requests, step func()) {
-			one, _ := r.open()
-			two, _ := r.open()
-			time.AfterFunc(3*window/2, step)
-			require.GreaterOrEqual(r.t, r.send(3*window, one, two), 2900)
-		},
-		"the replica's death": func(r *requests, step func()) {
-			l, kill := r.open()
-			require.Equal(r.t, 950, r.send(time.Second, l))
-			kill()
-			step()
-			l, _ = r.open()
-			r.send(gone, l)
-			require.GreaterOrEqual(r.t, r.send(window, l), 900)
-		},
-		"a death among others": func(r *requests, step func()) {
-			r.open()
-			l, kill := r.open()
-			require.GreaterOrEqual(r.t, r.send(time.Second, l), 900)
-			kill()
-			step()
-			l, _ = r.open()
-			r.send(gone, l)
-			require.GreaterOrEqual(r.t, r.send(window, l), 900)
-		},
-		"a start": func(r *requests, step func()) {
-			l, _ := r.open()
-			require.Equal(r.t, 950, r.send(time.Second, l))
-			step()
-			l, _ = r.open()
-			require.GreaterOrEqual(r.t, r.send(2*window, l), 900)
-		},
-		"an orderly restart": func(r *requests, step func()) {
-			l, _ := r.open()
-			require.Equal(r.t, 950, r.send(time.Second, l))
-			require.NoError(r.t, l.Close())
-			step()
-			l, _ = r.open()
-			r.send(gone, l)
-			require.GreaterOrEqual(r.t, r.send(window, l), 900)
-		},
-		"an outage": func(r *requests, step func()) {
-			one, _ := r.open()
-			two, _ := r.open()
-			require.GreaterOrEqual(r.t, r.send(window, one), 900)
-			r.server.Freeze(r.t)
-			step()
-			time.AfterFunc(4*window, func() { r.server.Thaw(r.t) })
-			r.send(6*window, one, two)
-			require.GreaterOrEqual(r.t, r.send(2*window, two), 900)
-		},
+		"idle replicas":        idleReplicas,
+		"busy replicas":        busyReplicas,
+		"the replica's death":  aDeath,
+		"a death among others": aDeathAmongOthers,
+		"a start":              aStart,
+		"an orderly restart":   anOrderlyRestart,
+		"an outage":            anOutage,
 	} {
 		for _, steps := range [][]time.Duration{
 			{0}, {time.Hour}, {-time.Hour}, {-20 * time.Second}, {20 * time.Second}, {24 * 365 * time.Hour}, {10 * time.Hour, -10 * time.Hour},
@@ -146,10 +93,79 @@ func TestServerClockIsSet(t *testing.T) {
 	}
 }
 
+const window = 10 * time.Second
+
+var gone = goneOf(fleet.Options{Window: window, Lease: fleet.DefaultLease})
+
+func idleReplicas(r *requests, step func()) {
+	l, _ := r.open()
+	r.open()
+	time.Sleep(time.Minute)
+	step()
+	require.GreaterOrEqual(r.t, send(r, window-time.Millisecond, l), 900)
+}
+
+func busyReplicas(r *requests, step func()) {
+	one, _ := r.open()
+	two, _ := r.open()
+	time.AfterFunc(3*window/2, step)
+	require.GreaterOrEqual(r.t, send(r, 3*window, one, two), 2900)
+}
+
+func aDeath(r *requests, step func()) {
+	l, kill := r.open()
+	require.Equal(r.t, 950, send(r, time.Second, l))
+	kill()
+	step()
+	l, _ = r.open()
+	send(r, gone, l)
+	require.GreaterOrEqual(r.t, send(r, window, l), 900)
+}
+
+func aDeathAmongOthers(r *requests, step func()) {
+	r.open()
+	l, kill := r.open()
+	require.GreaterOrEqual(r.t, send(r, time.Second, l), 900)
+	kill()
+	step()
+	l, _ = r.open()
+	send(r, gone, l)
+	require.GreaterOrEqual(r.t, send(r, window, l), 900)
+}
+
+func aStart(r *requests, step func()) {
+	l, _ := r.open()
+	require.Equal(r.t, 950, send(r, time.Second, l))
+	step()
+	l, _ = r.open()
+	require.GreaterOrEqual(r.t, send(r, 2*window, l), 900)
+}
+
+func anOrderlyRestart(r *requests, step func()) {
+	l, _ := r.open()
+	require.Equal(r.t, 950, send(r, time.Second, l))
+	require.NoError(r.t, l.Close())
+	step()
+	l, _ = r.open()
+	send(r, gone, l)
+	require.GreaterOrEqual(r.t, send(r, window, l), 900)
+}
+
+func anOutage(r *requests, step func()) {
+	one, _ := r.open()
+	two, _ := r.open()
+	require.GreaterOrEqual(r.t, send(r, window, one), 900)
+	r.server.Freeze(r.t)
+	step()
+	time.AfterFunc(4*window, func() { r.server.Thaw(r.t) })
+	send(r, 6*window, one, two)
+	require.GreaterOrEqual(r.t, send(r, 2*window, two), 900)
+}
+
 // After 20 s in which nobody reached the server, replicas may use more slots than the state has, whatever the server's clock says.
 func TestServerClockIsSetInAnOutage(t *testing.T) {
 	t.Parallel()
-	const now, gone = int64(1_700_000_000_000), 16 * time.Second
+	const now = int64(1_700_000_000_000)
 	fresh := fleet.Report{ID: "a", Acked: 2, Least: 20 * time.Second, Most: 21 * time.Second}
 	newcomer, lost, late := fleet.Report{ID: "b"}, fresh, fresh
 	lost.Acked = 1

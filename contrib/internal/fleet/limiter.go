@@ -20,6 +20,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -73,7 +74,7 @@ func withDefaults(o Options) Options {
 	o.Lease = cmp.Or(o.Lease, DefaultLease)
 	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
 	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Logger = guard.Logger(cmp.Or(o.Logger, slog.New(slog.DiscardHandler)))
 	return o
 }
 
@@ -177,6 +178,6 @@ func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas))
 	}
 	if l.options.OnChange != nil {
-		l.options.OnChange(status)
+		guard.Hook(l.options.Logger, "OnChange", func() { l.options.OnChange(status) })
 	}
 }

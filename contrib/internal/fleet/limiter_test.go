@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,6 +163,31 @@ func TestLimiterStartWithoutStore(t *testing.T) {
 		require.Error(t, l.Close())
 	})
 }
+
+// OnChange and the log may panic or end their goroutine: the limiter shares as before.
+func TestLimiterHooksMisbehave(t *testing.T) {
+	for name, misbehaves := range map[string]func(){"panic": func() { panic("x") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			virtually(t, func(t *testing.T, s *memory) {
+				options := quick()
+				options.Logger, options.OnChange = slog.New(rudeHandler(misbehaves)), func(fleet.Status) { misbehaves() }
+				l := newLimiter(t, s.Open(t, "limit"), options)
+				for range 200 {
+					use(t, l)
+				}
+				require.True(t, l.Status().Shared)
+				require.NoError(t, l.Close())
+			})
+		})
+	}
+}
+
+type rudeHandler func()
+
+func (h rudeHandler) Enabled(context.Context, slog.Level) bool { h(); return true }
+func (rudeHandler) Handle(context.Context, slog.Record) error  { return nil }
+func (h rudeHandler) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h rudeHandler) WithGroup(string) slog.Handler            { return h }
 
 // If the replica has a slot, a server that does not respond delays no call.
 func TestLimiterStoreHangs(t *testing.T) {
