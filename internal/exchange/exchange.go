@@ -134,7 +134,7 @@ func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch fu
 // End stops the timer of the exchange and cancels its context: its body cannot be read any more.
 func (x *Exchange) End() {
 	x.timer.Stop()
-	x.release(nil)
+	x.conn.Store(nil) // another exchange may use it
 	x.cancel(nil)
 }
 
@@ -184,12 +184,9 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	} else {
 		x.seen.Store(seenAsked)
 	}
-	if r.Effect && !s.netHTTP {
-		x.hooks.PutIdleConn = x.release
-		if x.content != nil {
-			x.content.alone.Context = ctx
-			ctx = &x.content.alone
-		}
+	if r.Effect && !s.netHTTP && x.content != nil {
+		x.content.alone.Context = ctx
+		ctx = &x.content.alone
 	}
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
@@ -316,9 +313,6 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 		}
 	}
 }
-
-// release gives up the connection: another exchange may use it next.
-func (x *Exchange) release(error) { x.conn.Store(nil) }
 
 // innermost returns the TCP connection below conn, or nil if a type without NetConn hides it.
 func innermost(conn net.Conn) *net.TCPConn {
