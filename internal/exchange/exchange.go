@@ -84,6 +84,7 @@ const (
 	seenHTTP2                 // the connection uses HTTP/2
 	seenNew                   // the first connection was new: net/http then uses no second one
 	seenReused                // the first connection has carried an earlier request
+	seenUnfit                 // the last connection was closed unwritten, see fit
 )
 
 // Begin returns an Exchange and its context, which ends after limit. The reader of a body is allocated together with the Exchange.
@@ -211,7 +212,11 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	if r.Lead && s.leads(r) {
 		response, err = x.lead(out)
 	}
-	if errors.Is(err, errNotHTTP2) {
+	switch {
+	case !errors.Is(err, errNotHTTP2):
+	case s.netHTTP:
+		response, err = passUnfit(transport, out, &x.seen)
+	default:
 		response, err = roundTrip(transport, out)
 	}
 	if err == nil {
@@ -261,6 +266,9 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if cause != nil {
 		x.seen.Or(seenConnected)
 		x.refuse(info.Conn, shared, cause)
+		return
+	}
+	if x.effect && !fit(info, &x.seen) {
 		return
 	}
 	first := x.seen.Or(seenConnected)&seenConnected == 0

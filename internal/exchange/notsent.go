@@ -64,10 +64,15 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 		transport = w.alone
 	}
 	var asked, got atomic.Bool
-	response, err := transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+	var seen atomic.Uint32
+	response, err := passUnfit(transport, req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn: func(string) { asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
-	})))
+		GotConn: func(info httptrace.GotConnInfo) {
+			if fit(info, &seen) {
+				got.Store(true)
+			}
+		},
+	})), &seen)
 	switch {
 	case err == nil:
 		response.Request = req

@@ -98,7 +98,9 @@ func freshOf(t *http.Transport) *http.Transport {
 // They never stay idle for ever, because the caller cannot close them.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
-	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
+	if alone.DisableKeepAlives = alone.DisableKeepAlives || !http1; http1 {
+		observing(alone)
+	}
 	alone.IdleConnTimeout = cmp.Or(alone.IdleConnTimeout, 90*time.Second)
 	return alone
 }
