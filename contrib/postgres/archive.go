@@ -20,7 +20,7 @@ const (
 
 const (
 	// settledSQL reads and locks settled payments of one state, in pages.
-	settledSQL = `select request_id, changed from {s}.payments
+	settledSQL = `select request_id, {p.changed} from {s}.payments p
 	where due is null and state = $1 and hook_due is null and review is null and changed < $2 and (changed, request_id) > ($3, $4)
 	order by changed, request_id limit $5 for update skip locked`
 
@@ -49,7 +49,7 @@ const (
 // Errors: a [*prepaid.ValidationError] if the given time is less than 37 days ago; those of the database.
 func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err error) {
 	var now time.Time
-	if err := s.pool.QueryRow(ctx, "select now()").Scan(&now); err != nil {
+	if err := s.pool.QueryRow(ctx, s.sql.Replace("select {now()}")).Scan(at(&now)); err != nil {
 		return 0, failure("archive", err)
 	}
 	if now.Sub(before) < archiveAge {
@@ -65,7 +65,7 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 				var expired []string
 				read = 0
 				rows, _ := tx.Query(ctx, s.sql.Replace(settledSQL), state, before, changed, id, archiveRows) // ForEachRow returns the error
-				_, err := pgx.ForEachRow(rows, []any{&id, &changed}, func() error {
+				_, err := pgx.ForEachRow(rows, []any{&id, at(&changed)}, func() error {
 					read++
 					if day, ok := prepaid.RequestID(id).Date(); ok && day.Time(time.UTC).Before(now.Add(-expiredAge)) {
 						expired = append(expired, id)

@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"strconv"
 	"sync"
@@ -18,25 +19,32 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 	var here *string
 	var list []journal.Held
 	var now, first time.Time
-	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
-		batch.Queue(planned).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, &now) })
+	err := certainly(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(s.sql.Replace(planned)).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, at(&now)) })
 		batch.Queue(s.sql.Replace(serverSQL), epoch).Query(epochTo(&here))
+		if from == nil {
+			batch.Queue(s.sql.Replace(setBackSQL), longestWait.Microseconds())
+		}
 		arguments := []any{c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from, epoch}
 		batch.Queue(s.sql.Replace(claimSQL), arguments...).Query(func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Held, error) {
 				var h journal.Held
+				var sealed string
 				var lease int64
-				var due time.Time
-				var heldUntil *time.Time
-				if err := scan(row, &h.Entry, &h.Now, &h.Entry.Sealed, &lease, &due, &heldUntil); err != nil {
+				var due, heldUntil time.Time
+				if err := scan(row, &h.Entry, at(&h.Now), &sealed, &lease, at(&due), at(&heldUntil)); err != nil {
+					return h, err
+				}
+				var err error
+				if h.Entry.Sealed, err = base64.StdEncoding.DecodeString(sealed); err != nil {
 					return h, err
 				}
 				if first.IsZero() || due.Before(first) {
 					first = due
 				}
 				h.Fence = strconv.FormatInt(lease, 10)
-				if heldUntil != nil {
-					h.Entry = h.Entry.Died(*heldUntil, due.Sub(*heldUntil))
+				if !heldUntil.IsZero() {
+					h.Entry = h.Entry.Died(heldUntil, due.Sub(heldUntil))
 				}
 				return h, nil
 			})
@@ -60,7 +68,7 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resting, error) {
 	var r journal.Resting
 	var now time.Time
-	err := s.pool.QueryRow(ctx, s.sql.Replace(restingSQL), admitted).Scan(&r.Account, &r.Due, &now)
+	err := s.pool.QueryRow(ctx, s.sql.Replace(restingSQL), admitted).Scan(&r.Account, at(&r.Due), at(&now))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

@@ -97,3 +97,11 @@ func newPool(t testing.TB) *pgxpool.Pool {
 	require.NoError(t, Migrate(t.Context(), pool, ""))
 	return pool
 }
+
+func poolAt(t *testing.T, address string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}

@@ -4,7 +4,6 @@ package prepaidpg
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -18,10 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
-	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/webhook"
 )
 
 // startPooler starts a PgBouncer in front of the shared server that ends with the test, also if the test is killed, and returns its
@@ -80,14 +76,6 @@ listen_port = 6432
 	return address
 }
 
-func poolAt(t *testing.T, address string) *pgxpool.Pool {
-	t.Helper()
-	pool, err := pgxpool.New(t.Context(), address)
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	return pool
-}
-
 // Open refuses a pool whose prepared statements would be in other sessions than their use.
 func TestOpenRefusesAPoolerInTransactionMode(t *testing.T) {
 	t.Parallel()
@@ -135,56 +123,7 @@ func TestRunBehindAPooler(t *testing.T) {
 			direct := newPool(t)
 			pool := poolAt(t, startPooler(t, direct, "pool_mode = transaction\ndefault_pool_size = 5")+"&pool_max_conns=10&default_query_exec_mode="+mode)
 			require.NoError(t, Migrate(t.Context(), pool, ""))
-			s := openStore(t, pool)
-			ids := s.add(100)
-			sender := &teller{}
-			require.NoError(t, s.runUntil(sender, Workers{
-				N: 10, Claim: 7, Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil },
-				Trace: journal.Trace{Failed: func(err error) { t.Errorf("the database failed: %v", err) }},
-			}, s.are(journal.StateDone, ids...)))
-			require.Len(t, sender.sent, len(ids))
-
-			lost, known := transfer("lost"), transfer("0")
-			lost.LastSent = time.Now()
-			list := func(yield func(journal.Payment, error) bool) {
-				_ = yield(journal.Payment{Account: "EA1", Params: lost}, nil) && yield(journal.Payment{Account: "EA1", Params: known}, nil)
-			}
-			for _, want := range []int{1, 0} {
-				require.NoError(t, s.in(func(tx pgx.Tx) error {
-					added, err := s.EnqueueBatch(t.Context(), tx, list)
-					require.NoError(t, err)
-					require.Equal(t, want, added)
-					return nil
-				}))
-			}
-			n, err := s.Recover(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, 1, n)
-			s.exec("update prepaid.payments set sends_until = null")
-			require.NoError(t, s.in(func(tx pgx.Tx) error {
-				return cmp.Or(s.Resolve(t.Context(), tx, lost.RequestID, journal.NotMoved()), s.Retry(t.Context(), tx, lost.RequestID),
-					s.Withdraw(t.Context(), tx, lost.RequestID))
-			}))
-			s.exec("update prepaid.payments set changed = now() - interval '99 days'")
-			moved, err := s.Archive(t.Context(), time.Now().Add(-archiveAge-time.Hour))
-			require.NoError(t, err)
-			require.Zero(t, moved)
-			stats, err := s.Stats(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, len(ids), stats.Done.Count)
-			require.Equal(t, journal.StateWithdrawn, s.entry(lost.RequestID).State)
-			for _, err := range s.Waiting(t.Context()) {
-				require.NoError(t, err)
-			}
-
-			claims, err := NewClaims(pool, "", webhook.ClaimOptions{Timeout: time.Minute})
-			require.NoError(t, err)
-			claim, err := claims.Claim(t.Context(), "m", time.Minute)
-			require.NoError(t, err)
-			require.NoError(t, claim.Done(t.Context()))
-			require.NoError(t, s.in(func(tx pgx.Tx) error { return claims.DoneTx(t.Context(), tx, "n") }))
-			_, err = newLimit(pool, defaultSchema, "limit").Exchange(t.Context(), fleet.Report{ID: "a", Seq: 1})
-			require.NoError(t, err)
+			useEverything(t, pool, 100)
 		})
 	}
 }

@@ -3,7 +3,10 @@ package prepaidpg
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -66,27 +69,44 @@ func (s *Store) list(ctx context.Context, step, from string) iter.Seq2[journal.E
 	}
 }
 
+// moment is a time that a statement returns in microseconds since 1970; null is the zero time.
+type moment time.Time
+
+// at is a target of Scan for t.
+func at(t *time.Time) *moment { return (*moment)(t) }
+
+// ScanInt64 implements [pgtype.Int64Scanner].
+func (m *moment) ScanInt64(v pgtype.Int8) error {
+	*m = moment{}
+	if v.Valid {
+		*m = moment(time.UnixMicro(v.Int64).UTC())
+	}
+	return nil
+}
+
 // columns are the columns that scan reads.
 const columns = `p.request_id, p.operation, p.account_id, p.amount::text, encode(p.destination, 'hex'), encode(p.params, 'hex'), p.state,
-	p.changed, p.runs, p.attempts, p.resolved, coalesce(p.transaction_id, ''), coalesce(p.correlation_id, ''), coalesce(p.code, ''),
-	coalesce(p.review, ''), p.began, p.first_sent, p.last_sent, p.not_before`
+	{p.changed}, p.runs, p.attempts, p.resolved, coalesce(p.transaction_id, ''), coalesce(p.correlation_id, ''), coalesce(p.code, ''),
+	coalesce(p.review, ''), {p.began}, {p.first_sent}, {p.last_sent}, {p.not_before}`
 
 // scan reads an entry, with Postgres's times, and more columns.
 func scan(row pgx.Row, e *journal.Entry, more ...any) error {
 	var amount string
-	var began, firstSent, lastSent, notBefore pgtype.Timestamptz
 	targets := []any{
-		&e.RequestID, &e.Operation, &e.AccountID, &amount, &e.Destination, &e.Params, &e.State, &e.Changed, &e.Runs, &e.Attempts, &e.Resolved,
-		&e.TransactionID, &e.CorrelationID, &e.Code, &e.Review, &began, &firstSent, &lastSent, &notBefore,
+		&e.RequestID, &e.Operation, &e.AccountID, &amount, &e.Destination, &e.Params, &e.State, at(&e.Changed), &e.Runs, &e.Attempts, &e.Resolved,
+		&e.TransactionID, &e.CorrelationID, &e.Code, &e.Review, at(&e.Began), at(&e.FirstSent), at(&e.LastSent), at(&e.NotBefore),
 	}
 	if err := row.Scan(append(targets, more...)...); err != nil {
 		return err
 	}
-	e.Changed, e.Began, e.NotBefore = e.Changed.UTC(), began.Time.UTC(), notBefore.Time.UTC()
-	e.FirstSent, e.LastSent = firstSent.Time.UTC(), lastSent.Time.UTC()
+	if !utf8.ValidString(string(e.RequestID)) || !utf8.ValidString(string(e.AccountID)) {
+		return fmt.Errorf("payment %q: client_encoding differs from that of Enqueue", e.RequestID)
+	}
 	var err error
-	e.Amount, err = prepaid.ParseAmount(amount)
-	return err
+	if e.Amount, err = prepaid.ParseAmount(amount); err != nil {
+		return fmt.Errorf("amount of payment %q: %w", e.RequestID, err)
+	}
+	return nil
 }
 
 func collectEntry(row pgx.CollectableRow) (e journal.Entry, err error) {

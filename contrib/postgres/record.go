@@ -1,12 +1,14 @@
 package prepaidpg
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -130,21 +132,42 @@ func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	return r
 }
 
-// storable returns a text of the service as Postgres can store it: no text may prevent the recording of an outcome.
+// storable returns a text of the service as Postgres can store it in every encoding: no text may prevent the recording of an outcome.
 func storable(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
+	return strings.Map(func(r rune) rune {
+		if r == 0 || r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 const beginSQL = "begin isolation level read committed read write"
 
 // durably executes the statements that the function queue adds, in one transaction and round trip, with a durable commit.
 func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+	batch := begun(queue)
+	batch.Queue("commit").Exec(committed)
+	return pool.SendBatch(ctx, batch).Close()
+}
+
+// certainly is durably in two round trips: it commits only if all results could be read.
+func certainly(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		if err := c.SendBatch(ctx, begun(queue)).Close(); err != nil {
+			return err // the pool closes a connection in a transaction
+		}
+		tag, err := c.Exec(ctx, "commit")
+		return cmp.Or(err, committed(tag))
+	})
+}
+
+func begun(queue func(batch *pgx.Batch)) *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)
 	batch.Queue(durable)
 	queue(batch)
-	batch.Queue("commit").Exec(committed)
-	return pool.SendBatch(ctx, batch).Close()
+	return batch
 }
 
 // committed checks the response to a commit: Postgres ends a failed transaction without an error.

@@ -59,7 +59,7 @@ func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, eve
 	decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
 	var e journal.Entry
 	var now time.Time
-	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, &now)
+	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, at(&now))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = tx.QueryRow(ctx, s.sql.Replace("select from {s}.payments where request_id = $1"), id).Scan()
 		if err == nil {

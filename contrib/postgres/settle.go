@@ -166,13 +166,13 @@ func (t *settling) begin(ctx context.Context, limit int, whole bool) (entries []
 	}
 	var due, now time.Time
 	batch := &pgx.Batch{}
-	batch.Queue(planned).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, &now) })
+	batch.Queue(t.sql.Replace(planned)).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, at(&now)) })
 	batch.Queue(t.sql.Replace(hooksSQL), limit, from).Query(func(rows pgx.Rows) (err error) {
 		entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
-			var at time.Time
-			err = scan(row, &e, &at)
-			if due.IsZero() || at.Before(due) {
-				due = at
+			var hookDue time.Time
+			err = scan(row, &e, at(&hookDue))
+			if due.IsZero() || hookDue.Before(due) {
+				due = hookDue
 			}
 			return e, err
 		})
@@ -205,7 +205,7 @@ func (t *settling) open() bool {
 func (t *settling) commit(ctx context.Context, ids []string) error {
 	batch := &pgx.Batch{}
 	batch.Queue(durable)
-	batch.Queue(planned)
+	batch.Queue(t.sql.Replace(planned))
 	batch.Queue(t.sql.Replace(settledHooksSQL), ids)
 	batch.Queue("commit").Exec(committed)
 	return t.conn.SendBatch(ctx, batch).Close()

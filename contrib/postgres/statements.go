@@ -6,17 +6,19 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Times are passed as intervals in microseconds from Postgres's present time: only its clock decides.
+// Times are passed as intervals in microseconds from Postgres's present time: only its clock decides. Statements return times as
+// microseconds since 1970 ({now()}), and bytes encoded: pgx may receive text, and DateStyle and bytea_output change that of other types.
 
-// durable makes the commit durable, whatever the settings of the session are.
+// durable makes the commit durable, whatever the settings of the session are. A transaction whose client is frozen or gone ends: its locks
+// would keep its payments from other workers.
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
-	else current_setting('synchronous_commit') end, true)`
+	else current_setting('synchronous_commit') end, true), set_config('idle_in_transaction_session_timeout', '30s', true)`
 
 // indexed is for statements on many payments: a plan cached before the table was analysed must not read the whole table.
 const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true)`
 
-const planned = "select " + indexed + ", now()"
+const planned = "select " + indexed + ", {now()}"
 
 // serverSQL returns the epoch of the server if workers may send payments from it, and $1, unless null, is that epoch. A promotion
 // and an archive recovery begin a timeline; other copies of a server do not. The functions work only on a primary; every role may call them.
@@ -48,9 +50,13 @@ func newSQL(schema string) *strings.Replacer {
 	}
 	const server = "(select system_identifier || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())"
 	history := "h as (insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p)"
-	return strings.NewReplacer("{s}", schema, "{history}", history, "{columns}", columns, "{begin}", begin.String(), "{pending}", strings.Join(pending, ", "),
-		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{server}", server,
-		"{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
+	var times []string
+	for _, t := range []string{"now()", "p.changed", "p.began", "p.first_sent", "p.last_sent", "p.not_before", "p.due", "p.sends_until", "p.hook_due"} {
+		times = append(times, "{"+t+"}", "(extract(epoch from "+t+") * 1000000)::bigint")
+	}
+	return strings.NewReplacer(append(times, "{s}", schema, "{history}", history, "{columns}", strings.NewReplacer(times...).Replace(columns),
+		"{begin}", begin.String(), "{pending}", strings.Join(pending, ", "), "{fence}", "1 + floor(random() * 1000000000000)::bigint",
+		"{server}", server, "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")...)
 }
 
 // claimSQL claims at most $1 due payments. The lease $2, and the time $3 in which this worker may send, are in
@@ -74,7 +80,20 @@ const claimSQL = `with d as (
 ), h as (
 	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'begin', claimed, attempts from p
 )
-select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
+select {columns}, {now()}, encode(p.sealed, 'base64'), p.lease, {p.due}, {p.sends_until} from p`
+
+// setBackSQL makes payments, and calls of Settled, due that would wait for more than $1 microseconds. None waits as long unless the server's
+// clock was set back. It leaves payments that rest: their requests may be in progress.
+const setBackSQL = `with d as (
+	select request_id from {s}.payments where due > now() + $1::bigint * interval '1 microsecond' and not {rests}
+	limit 1000 for no key update skip locked
+), h as (
+	select request_id from {s}.payments where hook_due > now() + $1::bigint * interval '1 microsecond'
+	limit 1000 for no key update skip locked
+), p as (
+	update {s}.payments q set hook_due = now() from h where q.request_id = h.request_id
+)
+update {s}.payments q set due = now(), enqueued = least(enqueued, now()) from d where q.request_id = d.request_id`
 
 // outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and returns the
 // positions of the recorded ends. $1 is the ends in JSON, $2 is the time now on the clock that set their times. If a payment is
@@ -113,10 +132,10 @@ select mine, exists (select from p), coalesce(case when done and $3 then transac
 union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive
 	where request_id = $1 and (state = 'done' or not $3)`
 
-const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
+const restingSQL = `select account_id, {p.due}, {now()} from {s}.payments p where due > $1::timestamptz and {rests} order by due limit 1`
 
 // hooksSQL omits rows that another transaction is settling. $2 is the horizon.
-const hooksSQL = `select {columns}, hook_due from {s}.payments p where hook_due <= now() and hook_due >= coalesce($2::timestamptz, '-infinity')
+const hooksSQL = `select {columns}, {p.hook_due} from {s}.payments p where hook_due <= now() and hook_due >= coalesce($2::timestamptz, '-infinity')
 	order by hook_due limit $1 for no key update skip locked`
 
 const settledHooksSQL = `update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)`
@@ -127,7 +146,7 @@ const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	where request_id = $1 and hook_due is not null`
 
 // lockSQL skips a payment that a worker holds: otherwise the worker's outcome would have to wait for the lock.
-const lockSQL = `select {columns}, now() from {s}.payments p
+const lockSQL = `select {columns}, {now()} from {s}.payments p
 	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
 
 // writeSQL writes a person's decision, and fences off the earlier worker. $6 is the wait until due, or null.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -70,24 +69,6 @@ func TestUnreadablePaymentIsForAPersonWhenTooOld(t *testing.T) {
 	require.Equal(t, 1, stats.Waiting)
 }
 
-// If Postgres cannot store a text of the service, the outcome is still recorded.
-func TestOutcomeWithAnUnstorableText(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	require.NoError(t, s.runUntil(nulSender{&teller{}}, Workers{}, s.are(journal.StateDone, id)))
-}
-
-type nulSender struct{ *teller }
-
-func (n nulSender) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	result, err := n.teller.Transfer(ctx, source, params)
-	if result != nil {
-		result.CorrelationID = "a\x00b"
-	}
-	return result, err
-}
-
 // At most 100 faults are reported.
 func TestBatchFaultsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -110,31 +91,4 @@ func TestBatchFaultsAreBounded(t *testing.T) {
 	refused, ok := errors.AsType[*BatchError](err)
 	require.True(t, ok)
 	require.LessOrEqual(t, len(refused.Faults), 100)
-}
-
-// See also TestRunBehindAPooler.
-func TestModesOfPgx(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec} {
-		t.Run(mode.String(), func(t *testing.T) {
-			t.Parallel()
-			first := newPool(t)
-			config := first.Config()
-			config.ConnConfig.DefaultQueryExecMode = mode
-			pool, err := pgxpool.NewWithConfig(t.Context(), config)
-			require.NoError(t, err)
-			defer pool.Close()
-			s := openStore(t, pool)
-			ids := s.add(5)
-			workers := Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }}
-			require.NoError(t, s.runUntil(&teller{rest: 10 * time.Millisecond}, workers, openStore(t, first).are(journal.StateDone, ids...)))
-			_, err = s.Stats(t.Context())
-			require.NoError(t, err)
-			require.NoError(t, s.in(func(tx pgx.Tx) error {
-				_, err := s.EnqueueBatch(t.Context(), tx, each(journal.Payment{Account: "EA1", Params: transfer("x")}))
-				return err
-			}))
-			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Withdraw(t.Context(), tx, transfer("x").RequestID) }))
-		})
-	}
 }
