@@ -103,7 +103,7 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 	for _, row := range operations.All() {
 		names = append(names, row.Name)
 	}
-	names = append(names, "Accounts.NotBefore", "Accounts.AwaitRepeat") // compute and wait
+	names = append(names, "Accounts.NotBefore", "Accounts.AwaitRepeat", "Accounts.Evidence", "Accounts.UseEvidence") // compute, wait and remember
 	client := reflect.TypeFor[*Client]()
 	var methods []string
 	for field := range client.Elem().Fields() {

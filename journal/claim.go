@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -104,17 +105,19 @@ func (r *work) admit(ctx context.Context) {
 	var silent *Resting // its account was tried last, in vain
 	for failures := 0; ctx.Err() == nil; {
 		next, err := r.resting(ctx, silent)
+		r.rests.Store(next != nil || silent != nil)
 		early := restingPoll
 		switch {
 		case next == nil || err != nil: // the next claim reports the store's error
 			if silent != nil {
 				silent, early = nil, time.Second
 			}
-		case next.Wait > r.lease.Rest/4:
-			early = next.Wait - r.lease.Rest/4
+		case next.Wait > 3*r.lease.Rest/4: // a first response may count from then on
+			early = next.Wait - 3*r.lease.Rest/4
 		default:
-			lastSent := time.Now().Add(next.Wait - r.lease.Rest)
-			if err = r.sender.AwaitRepeat(ctx, next.Account, lastSent); err == nil {
+			now := time.Now()
+			first := liveness.WithFirst(ctx, now.Add(-next.Age))
+			if err = r.sender.AwaitRepeat(first, next.Account, now.Add(next.Wait-r.lease.Rest)); err == nil {
 				failures = 0
 				if silent == nil {
 					r.admitted.Store(&next.Due)

@@ -33,12 +33,30 @@ type outcome struct {
 	held *held
 }
 
+// pay sends payments. While one waits for its repeat, another has its place.
 func (r *work) pay(ctx context.Context) {
+	places := pause.NewPlaces(r.N, func(places int) {
+		r.held.Add(int64(places))
+		r.roomChanged()
+	})
+	ctx = places.With(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
 	for h := range r.queue {
-		r.ended <- r.payOne(ctx, h) // while outcomes cannot be recorded, nothing more is sent
-		if r.held.Add(-1); r.room() > 0 {
-			pause.Wake(r.wake)
-		}
+		places.Take(!h.Entry.Rests())
+		running.Go(func() {
+			o := r.payOne(ctx, h)
+			r.ended <- o // while outcomes cannot be recorded, nothing more is sent
+			places.Leave(!o.GivenBack && !o.Entry.State.Open())
+			r.held.Add(-1)
+			r.roomChanged()
+		})
+	}
+}
+
+func (r *work) roomChanged() {
+	if r.room() > 0 {
+		pause.Wake(r.wake)
 	}
 }
 

@@ -105,6 +105,8 @@ type Resting struct {
 	Due time.Time
 	// Wait is the time until Due; negative after it.
 	Wait time.Duration
+	// Age is the time since [Entry].Changed: a run that never ended may have sent the payment that long ago.
+	Age time.Duration
 }
 
 // Shift returns e with all its times moved from one clock to another. from and to are the present moment on these clocks. If from

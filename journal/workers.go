@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/guard"
+	"github.com/cardprograms/prepaid/internal/liveness"
 )
 
 // Workers send the payments of a [Store]. The zero value is ready to use, except for the keys.
@@ -124,7 +125,8 @@ func (w Workers) check(sender Sender) error {
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a
 // call only within half a CallTimeout of the claim, so that the call and the service's work are over before another
 // worker may send. Later, it gives the payment back instead. A payment of unknown outcome is claimed only when its
-// sender may send it again ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
+// sender may send it again ([Sender].AwaitRepeat), and a payment whose call waits for its repeat is not one of the N. If store is an
+// [EvidenceStore], a wait goes on in the next process.
 //
 // Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace. A panic in the
 // store or the sender is a failure too; after a panic in a call that sends, the outcome is unknown.
@@ -156,11 +158,10 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(all.Grace, cancel) })
 	defer stop()
 
+	defer liveness.Keep(ctx, store, sender, r.rests.Load, func(err error) { r.failed(ctx, err) })()
 	var helpers, payers, writers sync.WaitGroup
 	helpers.Go(func() { r.admit(ctx) })
-	for range all.N {
-		payers.Go(func() { r.pay(calls) })
-	}
+	payers.Go(func() { r.pay(calls) })
 	for range recorders {
 		writers.Go(func() { r.record(calls) })
 	}
@@ -194,7 +195,8 @@ type work struct {
 	collecting chan struct{} // full while a recorder takes a group
 	wake       chan struct{} // a payment may be due, or there is room
 	rested     chan struct{} // another payment has an unknown outcome
-	held       atomic.Int64  // payments claimed, without those whose call has ended
+	rests      atomic.Bool   // a payment rests
+	held       atomic.Int64  // payments claimed, without those whose call has ended or waits for a repeat
 	ahead      atomic.Int64  // how many payments may wait
 	brake      brake
 	failover   atomic.Pointer[error]     // an ErrFailover of the store

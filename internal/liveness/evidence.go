@@ -32,8 +32,8 @@ const (
 	mostLives, mostSigns = 100, 256
 	// step is the least difference between two clocks that counts as a step.
 	step = time.Second
-	// near is how far the time of a request may be outside of the life in which it was sent: a life ends unnoticed.
-	near = time.Minute
+	// unnoticed is how long a life may go on after it was last saved.
+	unnoticed = 3 * keepEvery
 )
 
 // record is the evidence of a Tracker. It begins when the Tracker is made, or with the evidence of the process before.
@@ -80,15 +80,15 @@ func (r *record) begin(now, clock time.Time) {
 func (r *record) sent(at time.Time) (time.Time, bool) {
 	clock := r.clock.Add(at.Sub(r.read))
 	latest, next := time.Duration(-1), time.Duration(-1)
-	if at.After(r.first) { // in this process
+	if !at.Before(r.first) { // in this process
 		latest = r.ran(at)
 	}
 	for _, l := range slices.Backward(r.Lives) {
 		after := clock.Sub(l.Began)
-		if after >= -near && after <= l.To-l.From+near {
-			latest = max(latest, l.From+min(max(after, 0), l.To-l.From))
-		} else if after < 0 {
-			next = l.From // no process was running
+		if after < 0 {
+			next = l.From // perhaps no process was running
+		} else if after <= l.To-l.From+unnoticed {
+			latest = max(latest, l.From+min(after, l.To-l.From))
 		}
 	}
 	if latest < 0 {
@@ -118,7 +118,7 @@ func (t *Tracker) Evidence(service string, clock time.Time) []byte {
 	r.Service = service
 	e := r.evidence
 	e.Signs = nil
-	last := time.Duration(math.MinInt64)
+	last := time.Duration(math.MinInt64 / 2)
 	for _, s := range t.allSigns() {
 		sent, at := r.ran(s.sent), r.ran(s.at)
 		if at-last >= min((r.Ran-at)/32, t.late/4) { // fewer of those that are longer ago
@@ -153,7 +153,7 @@ func (t *Tracker) allSigns() (all []sign) {
 	for i := range t.signs {
 		for _, slot := range t.signs[i].ring {
 			for _, s := range []sign{slot.first, slot.last} {
-				if !s.at.IsZero() && s.sent.After(r.first) {
+				if !s.at.IsZero() && !s.sent.Before(r.first) {
 					all = append(all, s)
 				}
 			}

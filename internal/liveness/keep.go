@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 // Store keeps evidence for the next process.
@@ -23,38 +25,42 @@ type Source interface {
 // keepEvery is how often evidence is saved. A process that lives shorter adds nothing.
 const keepEvery = time.Second
 
-// Keep passes the evidence in store to source and then, until stop, saves that of source: at once and, while payments rest, again and
-// again. It gives failed each error, and tries again. Without a Store or a Source it does nothing.
-func Keep(store, source any, rest func() bool, failed func(error)) (stop func()) {
+// Keep passes the evidence in store to source and then, until stop, saves that of source: at once and, while rest returns true, again
+// and again. It gives failed each error, and tries again. Without a Store or a Source it does nothing. ctx is for the first attempt only.
+func Keep(ctx context.Context, store, source any, rest func() bool, failed func(error)) (stop func()) {
 	from, kept := store.(Store)
 	to, known := source.(Source)
 	if !kept || !known {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	used := false
 	keep := func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, 10*keepEvery)
 		defer cancel()
-		evidence, now, err := from.Evidence(ctx)
-		if err == nil {
+		_, err := guard.Get(func() (any, error) {
+			evidence, now, err := from.Evidence(ctx)
+			if err != nil {
+				return nil, err
+			}
 			if !used {
 				to.UseEvidence(evidence, now)
 				used = true
 			}
-			err = from.SaveEvidence(ctx, to.Evidence(now))
-		}
+			return nil, from.SaveEvidence(ctx, to.Evidence(now))
+		})
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
 	}
 	keep(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() {
-		for tick := time.NewTicker(keepEvery); ; {
+		tick := time.NewTicker(keepEvery)
+		defer tick.Stop()
+		for {
 			select {
 			case <-ctx.Done():
-				tick.Stop()
 				return
 			case <-tick.C:
 				if !used || rest() {

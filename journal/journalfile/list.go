@@ -82,7 +82,7 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 		sendAll := func() {
 			var running sync.WaitGroup
 			defer running.Wait()
-			defer j.remember(sender)()
+			defer j.remember(ctx, sender)()
 			places := pause.NewPlaces(max(concurrency, 1), nil)
 			start := func(t task) {
 				places.Take(!t.rests)
@@ -112,8 +112,7 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 				}
 			}
 			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
-			for _, t := range resting {
-				_ = pause.For(looping, time.Until(t.at)) // if ctx ends too early, the run reports that
+			for _, t := range resting { // they wait aside
 				start(t)
 			}
 		}

@@ -3,12 +3,9 @@ package journalfile
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,104 +13,142 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// busyBank loses one in thirty responses, and lets one in thirty requests hang. It carries out a payment up to 39 s after its request,
-// and also a repeat that arrives earlier.
-type busyBank struct {
-	waits
-
-	mu       sync.Mutex
-	requests map[prepaid.RequestID]int
-	finished map[prepaid.RequestID]time.Time
-	twice    int
-}
-
-// send returns how long the response takes, and whether it arrives.
-func (b *busyBank) send(id prepaid.RequestID) (time.Duration, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.requests[id]++
-	dice := fnv.New32()
-	_, _ = dice.Write(append([]byte(id), fmt.Sprint(b.requests[id])...))
-	n := dice.Sum32() % 30
-	takes, responds := 400*time.Millisecond, n > 1
-	if n == 0 {
-		takes = 39 * time.Second
-	}
-	if at, known := b.finished[id]; !known {
-		b.finished[id] = time.Now().Add(takes)
-	} else if time.Now().Before(at) {
-		b.twice++
-	}
-	return takes, responds
-}
-
-func (b *busyBank) Transfer(ctx context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	sent := time.Now()
-	takes, responds := b.send(p.RequestID)
-	if err := pause.For(ctx, takes); err != nil || !responds {
-		return nil, &prepaid.CallError{Attempts: 1, FirstSent: sent, LastSent: sent, NotBefore: b.NotBefore(sent), Err: errors.Join(errCut, err)}
-	}
-	return &prepaid.TransferResult{TransactionID: "7", RequestID: p.RequestID}, nil
-}
-
-// A program that is killed and restarted after some 5 s completes its list, although many payments must rest for 40 s: by PayAll, by
-// Resume and by Workers.
+// A program that is killed and restarted after some 5 s completes its list, although one payment in ten gets no response and must then
+// rest for 40 s, and for two responses: by PayAll, by Resume and by Workers.
 func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 	t.Parallel()
-	const payments = 300
+	const payments = 150
 	options := sealing(t, 1)
 	for name, run := range map[string]func(context.Context, *Journal, journal.Sender, []journal.Payment){
 		"PayAll": func(ctx context.Context, j *Journal, b journal.Sender, list []journal.Payment) {
-			for _, err := range j.PayAll(ctx, b, 40, slices.Values(list)) {
+			for _, err := range j.PayAll(ctx, b, 16, slices.Values(list)) {
 				_ = err
 			}
 		},
 		"Resume": func(ctx context.Context, j *Journal, b journal.Sender, _ []journal.Payment) {
-			for _, err := range j.Resume(ctx, b, 40) {
+			for _, err := range j.Resume(ctx, b, 16) {
 				_ = err
 			}
 		},
 		"Workers": func(ctx context.Context, j *Journal, b journal.Sender, _ []journal.Payment) {
-			_ = journal.Workers{N: 40, Seal: options.Seal, DigestKey: options.DigestKey, CallTimeout: 30 * time.Second, Grace: time.Millisecond}.Run(ctx, j, b)
+			_ = journal.Workers{N: 16, Seal: options.Seal, DigestKey: options.DigestKey, Grace: time.Millisecond}.Run(ctx, j, b)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := &busyBank{waits: waits{wait: 40 * time.Second}, requests: map[prepaid.RequestID]int{}, finished: map[prepaid.RequestID]time.Time{}}
+				srv, list := payroll(t, payments)
 				j, m := openMemoryWith(t, nil, options)
-				list := make([]journal.Payment, payments)
-				for n := range list {
-					list[n] = journal.Payment{Account: "from", Params: payment(n)}
-					if p := list[n]; name != "PayAll" {
-						e, err := journal.NewEntry(options.DigestKey, p.Account, p.Params)
-						require.NoError(t, err)
-						e.Sealed, err = e.Seal(options.Seal, p.Params)
-						require.NoError(t, err)
-						require.NoError(t, j.record(e))
-					}
+				if name != "PayAll" {
+					enqueue(t, j, list)
 				}
 				for lives := 0; len(done(j)) < payments; lives++ {
 					require.Less(t, lives, 60, "%d payments are done", len(done(j)))
+					evidence := m.evidence
 					j, m = openMemoryWith(t, m.data, options)
+					m.evidence = evidence
+					client, err := prepaid.NewClient(srv.Config())
+					require.NoError(t, err)
 					ctx, end := context.WithCancel(t.Context()) // no deadline: its end is unexpected
 					// Not 5 s each, since 40 s is a multiple of that.
 					killed := time.AfterFunc(4*time.Second+rand.N(2*time.Second), func() {
 						m.mu.Lock()
 						defer m.mu.Unlock()
-						m = &memory{data: bytes.Clone(m.data)} // writes of the dead process are lost
+						m = &memory{data: bytes.Clone(m.data), evidence: m.evidence} // writes of the dead process are lost
 						end()
 					})
-					run(ctx, j, b, list)
+					run(ctx, j, client.Accounts, list)
 					killed.Stop()
 					end()
+					require.NoError(t, client.Close())
 				}
-				require.Zero(t, b.twice)
+				require.Empty(t, srv.PaidTwice())
 			})
 		})
 	}
+}
+
+// Places send all the time until the last payment was sent once, although one payment in ten then waits for 40 s.
+func TestAWaitingPaymentGivesItsPlaceBack(t *testing.T) {
+	t.Parallel()
+	const places = 16
+	options := sealing(t, 1)
+	for name, pay := range map[string]func(context.Context, *Journal, journal.Sender, []journal.Payment){
+		"PayAll": func(ctx context.Context, j *Journal, sender journal.Sender, list []journal.Payment) {
+			for e, err := range j.PayAll(ctx, sender, places, slices.Values(list)) {
+				require.NoError(t, err, e.State)
+			}
+		},
+		"Workers": func(ctx context.Context, j *Journal, sender journal.Sender, list []journal.Payment) {
+			enqueue(t, j, list)
+			ctx, end := context.WithCancel(ctx)
+			workers := journal.Workers{N: places, Seal: options.Seal, DigestKey: options.DigestKey}
+			var left atomic.Int64
+			left.Store(int64(len(list)))
+			workers.Trace.Recorded = func(e journal.Entry) {
+				if e.State == journal.StateDone && left.Add(-1) == 0 {
+					end()
+				}
+			}
+			require.NoError(t, workers.Run(ctx, j, sender))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				srv, list := payroll(t, 600)
+				j, _ := openMemoryWith(t, nil, options)
+				began := time.Now()
+				pay(t.Context(), j, srv.Client().Accounts, list)
+				sent, working := map[string]bool{}, time.Duration(0)
+				for _, r := range srv.Requests() {
+					if id := r.RequestID; id != "" && len(sent) < len(list) {
+						sent[string(id)] = true
+						working += r.Duration
+						if len(sent) == len(list) {
+							share := float64(working) / float64(places*r.Time.Sub(began))
+							t.Logf("a place sends for %.0f %% of the time", 100*share)
+							require.Greater(t, share, 0.9)
+						}
+					}
+				}
+				require.Len(t, sent, len(list))
+				require.Empty(t, srv.PaidTwice())
+			})
+		})
+	}
+}
+
+const responseTime = 200 * time.Millisecond
+
+// enqueue adds the payments of a list for workers.
+func enqueue(t *testing.T, j *Journal, list []journal.Payment) {
+	t.Helper()
+	for _, p := range list {
+		e, err := journal.NewEntry(j.options.DigestKey, p.Account, p.Params)
+		require.NoError(t, err)
+		e.Sealed, err = e.Seal(j.options.Seal, p.Params)
+		require.NoError(t, err)
+		require.NoError(t, j.record(e))
+	}
+}
+
+// payroll returns a service that loses one response in ten, and a list of payments.
+func payroll(t *testing.T, payments int) (*prepaidtest.Server, []journal.Payment) {
+	t.Helper()
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000000.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.05), prepaidtest.DropBeforeCommit().WithProbability(0.05),
+		prepaidtest.Delay(responseTime).Always())
+	list := make([]journal.Payment, payments)
+	for n := range list {
+		params := payment(n)
+		params.DestinationAccountID = to
+		list[n] = journal.Payment{Account: from, Params: params}
+	}
+	return srv, list
 }

@@ -27,6 +27,8 @@ type memory struct {
 	full   int // number of the write that fails; 0 for none
 	part   int // how much of it is written
 	fsync  bool
+	// evidence is the content of the file next to it.
+	evidence []byte
 	// syncing is called during each sync; may be nil
 	syncing func()
 }
@@ -97,19 +99,32 @@ func openMemoryWith(t testing.TB, data []byte, options Options) (*Journal, *memo
 	m := &memory{data: append([]byte(nil), data...)}
 	j, err := load(m, options)
 	require.NoError(t, err)
-	j.disk = nameless{}
+	j.disk = nameless{memory: m}
 	require.NoError(t, j.bound())
 	return j, m
 }
 
 // nameless is the directory of a memory, which has no path.
-type nameless struct{ osDirectory }
+type nameless struct {
+	osDirectory
+
+	memory *memory
+}
 
 func (nameless) names(file, []string) error { return nil }
 
-func (nameless) read(string) ([]byte, error) { return nil, nil }
+func (d nameless) read(string) ([]byte, error) {
+	d.memory.mu.Lock()
+	defer d.memory.mu.Unlock()
+	return d.memory.evidence, nil
+}
 
-func (nameless) write(string, []byte, fs.FileMode) error { return nil }
+func (d nameless) write(_ string, content []byte, _ fs.FileMode) error {
+	d.memory.mu.Lock()
+	defer d.memory.mu.Unlock()
+	d.memory.evidence = content
+	return nil
+}
 
 // payThree makes three payments like a program, the last to a bank.
 func payThree(t *testing.T, j *Journal, b *bank) (failed error) {

@@ -71,7 +71,7 @@ func (j *Journal) run(ctx context.Context, sender journal.Sender, e journal.Entr
 		err = j.record(e)
 	}
 	if err == nil && e.Rests() {
-		defer j.remember(sender)()
+		defer j.remember(ctx, sender)()
 		err = pause.Aside(ctx, func(ctx context.Context) error { return e.Await(ctx, sender) })
 	}
 	if err == nil && j.options.Seal != nil && e.Sealed == nil {

@@ -28,6 +28,7 @@ type candidate struct {
 	id      prepaid.RequestID
 	due     time.Time
 	account prepaid.AccountID
+	changed time.Time
 	rests   bool
 }
 
@@ -47,7 +48,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 		if held && !h.ended {
 			continue
 		}
-		c := candidate{id: e.RequestID, due: h.due, account: e.AccountID, rests: e.Rests()}
+		c := candidate{id: e.RequestID, due: h.due, account: e.AccountID, changed: e.Changed, rests: e.Rests()}
 		if sent := e.SentUntil(); c.rests && !sent.After(began) { // else the clock was set back: claim corrects the time
 			c.due = slices.MaxFunc([]time.Time{h.due, e.NotBefore, sent}, time.Time.Compare)
 		}
@@ -158,7 +159,7 @@ func (j *Journal) Resting(_ context.Context, admitted time.Time) (*journal.Resti
 	candidates, err := j.candidates()
 	for _, c := range candidates {
 		if c.rests && c.due.After(admitted) {
-			return &journal.Resting{Account: c.account, Due: c.due, Wait: time.Until(c.due)}, nil
+			return &journal.Resting{Account: c.account, Due: c.due, Wait: time.Until(c.due), Age: time.Since(c.changed)}, nil
 		}
 	}
 	return nil, err
@@ -177,11 +178,11 @@ func (j *Journal) SaveEvidence(_ context.Context, content []byte) error {
 }
 
 // remember keeps the evidence of sender until forget is called. If it is already doing so, it only continues for longer.
-func (j *Journal) remember(sender journal.Sender) (forget func()) {
+func (j *Journal) remember(ctx context.Context, sender journal.Sender) (forget func()) {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
 	if j.keepers++; j.keepers == 1 {
-		j.stopKeeping = liveness.Keep(j, sender, func() bool { return true }, func(error) {})
+		j.stopKeeping = liveness.Keep(ctx, j, sender, func() bool { return true }, func(error) {})
 	}
 	return func() {
 		j.keeping.Lock()

@@ -140,10 +140,12 @@ func TestInvalidTextDoesNotReachTheFile(t *testing.T) {
 	openMemory(t, m.data)
 }
 
-func TestOpenRefusesACompactionsName(t *testing.T) {
+func TestOpenRefusesTheNameOfAnotherFile(t *testing.T) {
 	t.Parallel()
-	_, err := Open(filepath.Join(t.TempDir(), "pay.compact"), Options{})
-	require.ErrorContains(t, err, "compaction")
+	for _, suffix := range []string{".compact", ".evidence"} {
+		_, err := Open(filepath.Join(t.TempDir(), "pay"+suffix), Options{})
+		require.ErrorContains(t, err, suffix)
+	}
 }
 
 // If the caller's own store sent a payment before, the journal records its unknown outcome: it waits, accepts only refusals

@@ -325,7 +325,7 @@ func TestResumeAndAnotherCall(t *testing.T) {
 			if id != ids[0] {
 				return
 			}
-			synctest.Wait() // the loop has read ids[1], and no further
+			synctest.Wait() // the loop has read all, since all rest
 			for _, dropped := range []int{1, 5} {
 				require.NoError(t, j.Resolve(ids[dropped], journal.Moved("99")))
 				delete(j.index, keyOf(ids[dropped])) // as Compact does
@@ -344,9 +344,10 @@ func TestResumeAndAnotherCall(t *testing.T) {
 		}
 		require.NoError(t, errs[ids[4]])
 		require.Equal(t, prepaid.TransactionID("99"), entries[ids[4]].TransactionID)
-		require.ErrorIs(t, errs[ids[1]], journal.ErrNoPayment)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errs[ids[1]]))
-		require.NotContains(t, entries, ids[5])
+		for _, dropped := range []int{1, 5} {
+			require.ErrorIs(t, errs[ids[dropped]], journal.ErrNoPayment)
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errs[ids[dropped]]))
+		}
 	})
 }
 

@@ -160,7 +160,7 @@ func claimWhatIsAdmitted(s *suite) {
 	s.record(ends...)
 	time.Sleep(inaccuracy)
 	r, err := s.Store.Resting(s.Context(), time.Time{})
-	if err != nil || r == nil || r.Account != "soon" || r.Wait > 0 {
+	if err != nil || r == nil || r.Account != "soon" || r.Wait > 0 || r.Age < inaccuracy/2 {
 		s.Fatalf("Resting returned %+v, %v instead of the first payment that rests", r, err)
 	}
 	c := long(10)

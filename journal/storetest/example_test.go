@@ -116,7 +116,7 @@ func (d *database) Resting(_ context.Context, admitted time.Time) (*journal.Rest
 	defer d.mu.Unlock()
 	now := d.now()
 	for _, r := range d.due(func(r *row) bool { return r.entry.Rests() && r.due.After(admitted) }) {
-		return &journal.Resting{Account: r.entry.AccountID, Due: r.due, Wait: r.due.Sub(now)}, nil
+		return &journal.Resting{Account: r.entry.AccountID, Due: r.due, Wait: r.due.Sub(now), Age: now.Sub(r.entry.Changed)}, nil
 	}
 	return nil, nil
 }
