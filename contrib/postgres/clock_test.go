@@ -186,6 +186,59 @@ func TestClockIsSetBeforeACommit(t *testing.T) {
 	}
 }
 
+// If the server's clock is set back, payments that were never sent are claimed and reported, and calls of Settled are due, at once. A
+// payment of unknown outcome, and one that waits after a failure, are not claimed earlier.
+func TestServerClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	const hour = time.Hour
+	s := openStore(t, settable(t, newPool(t)))
+	sender := &teller{rest: time.Minute}
+	end := func(h journal.Held, wait time.Duration, failure error) {
+		e := s.ended(h, nil, failure)
+		e.Wait = wait
+		_, err := s.record(t.Context(), []journal.End{e}, true)
+		require.NoError(t, err)
+	}
+	const notSent, unknown, refused, backedOff, queued = "not sent", "unknown", "refused", "backed off", "queued"
+	for _, key := range []string{notSent, unknown, refused} {
+		s.enqueue(transfer(key))
+	}
+	for _, h := range s.claims(sender, 3) {
+		switch h.Entry.RequestID {
+		case transfer(notSent).RequestID:
+			end(h, longestWait, notProcessed())
+		case transfer(unknown).RequestID:
+			end(h, sender.rest, sender.unknownNow())
+		default:
+			end(h, 0, rejected())
+		}
+	}
+	s.enqueue(transfer(queued))
+	step(t, s.pool, -hour)
+	s.enqueue(transfer(backedOff))
+	stats, err := s.Stats(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, 60, stats.OldestQueued.Minutes(), 2)
+	require.InDelta(t, 60, stats.OldestUnknown.Minutes(), 2)
+	s.horizon = horizon{}
+	claimed := map[prepaid.RequestID]journal.Held{}
+	for _, h := range s.claims(sender, 9) {
+		claimed[h.Entry.RequestID] = h
+	}
+	require.Len(t, claimed, 3)
+	require.Contains(t, claimed, transfer(queued).RequestID)
+	require.Contains(t, claimed, transfer(notSent).RequestID)
+	end(claimed[transfer(backedOff).RequestID], longestWait, notProcessed())
+	s.horizon = horizon{}
+	require.Empty(t, s.claims(sender, 9))
+	require.Equal(t, "t", text(t, s.pool, "select (due > now() + interval '1 hour')::text::char from prepaid.payments where request_id = $1", transfer(unknown).RequestID))
+	require.Equal(t, "t", text(t, s.pool, "select (hook_due <= now())::text::char from prepaid.payments where request_id = $1", transfer(refused).RequestID))
+	stats, err = s.Stats(t.Context())
+	require.NoError(t, err)
+	require.Less(t, stats.OldestQueued, 2*time.Minute)
+	end(claimed[transfer(queued).RequestID], 0, nil)
+}
+
 // settable returns connections to a database whose clock the function step sets for them.
 func settable(t *testing.T, pool *pgxpool.Pool) *pgxpool.Pool {
 	t.Helper()
@@ -193,7 +246,8 @@ func settable(t *testing.T, pool *pgxpool.Pool) *pgxpool.Pool {
 		create function settable.now() returns timestamptz stable language sql
 			return (select pg_catalog.now() + by from settable.ahead);
 		create function settable.clock_timestamp() returns timestamptz volatile language sql
-			return (select pg_catalog.clock_timestamp() + by from settable.ahead)`)
+			return (select pg_catalog.clock_timestamp() + by from settable.ahead);
+		alter table prepaid.payments alter enqueued set default settable.now(), alter changed set default settable.now()`)
 	require.NoError(t, err)
 	config := pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = "settable, pg_catalog, public"

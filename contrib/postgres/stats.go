@@ -14,7 +14,8 @@ import (
 type Stats struct {
 	// Stats are counts and sums by state. The state "intended" means that a worker holds the payment, or held it when the worker died.
 	journal.Stats
-	// OldestQueued is the age, since Enqueue, of the oldest "queued", "not_sent" or "intended" payment; zero if none. Set an alert.
+	// OldestQueued is the age, since Enqueue, of the oldest "queued", "not_sent" or "intended" payment; zero if none. Set an alert. If the
+	// server's clock was set back to before Enqueue, it counts down to Enqueue, until a worker claims payments.
 	OldestQueued time.Duration
 	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; zero if none. Set an alert.
 	OldestUnknown time.Duration
@@ -27,7 +28,7 @@ type Stats struct {
 }
 
 // statsSQL reads open payments, and only an index of the others.
-const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from now() - min(since))::float8, 0),
+const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from max(greatest(now() - since, since - now())))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
 		select state, amount, case when state = 'unknown' then coalesce(first_sent, began, last_sent, changed) else enqueued end as since,
 			0 as waiting, (sends_until > now())::integer as held
