@@ -48,7 +48,8 @@ import (
 //
 // A client keeps connections for reads, and separate HTTP/1.1 connections for transfers and direct entries: a payment shares
 // its connection with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a
-// connection for each payment. Connections of payments are closed with a reset (linger 0), even if they are idle.
+// connection for each payment. Connections of payments are closed with a reset (linger 0), even if they are idle: by
+// Client.Close, some time after the client becomes unreachable, or after IdleConnTimeout (90 s if it is zero).
 //
 // Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
 // connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
