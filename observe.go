@@ -134,10 +134,16 @@ func (o observer) of(ctx context.Context, op Operation) observer {
 func (o observer) guarded(hook func()) {
 	defer func() {
 		if recover() != nil {
-			o.log.Error("prepaid: a trace hook panicked")
+			o.logged(func() { o.log.Error("prepaid: a trace hook panicked") })
 		}
 	}()
 	hook()
+}
+
+// logged runs write, which writes to the caller's log. If its handler panics, the record is lost.
+func (o observer) logged(write func()) {
+	defer func() { _ = recover() }()
+	write()
 }
 
 func (o observer) callStart(ctx context.Context) context.Context {
@@ -184,9 +190,11 @@ func (o observer) attemptStart(ctx context.Context, number int) (started context
 // attemptDone reports an attempt. report, if not nil, reports to a Trace with the context that AttemptStart returned.
 func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
-		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
-			slog.String("operation", o.op.Name), slog.String("path", o.op.Path), slog.Int("attempt", seen.Number),
-			slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
+		o.logged(func() {
+			o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
+				slog.String("operation", o.op.Name), slog.String("path", o.op.Path), slog.Int("attempt", seen.Number),
+				slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
+		})
 	}
 	for _, t := range o.traces {
 		switch {
@@ -209,7 +217,8 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 	case err != nil && !errors.Is(err, ErrReportNotReady): // a poll expects it
 		level = slog.LevelInfo
 	}
-	logs := o.log.Enabled(ctx, level)
+	logs := false
+	o.logged(func() { logs = o.log.Enabled(ctx, level) })
 	if !logs && o.traces == nil {
 		return
 	}
@@ -225,7 +234,7 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 		if level != slog.LevelDebug {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
-		o.log.LogAttrs(ctx, level, "prepaid: call", attrs...)
+		o.logged(func() { o.log.LogAttrs(ctx, level, "prepaid: call", attrs...) })
 	}
 	for _, t := range o.traces {
 		if t.CallDone != nil {

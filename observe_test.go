@@ -228,6 +228,33 @@ func TestTracePanics(t *testing.T) {
 	})
 }
 
+// A log that panics does not affect the call.
+func TestLogPanics(t *testing.T) {
+	t.Parallel()
+	for _, level := range []slog.Level{-100, 100} { // in Handle, or in Enabled
+		synctest.Test(t, func(t *testing.T) {
+			config := harness.Config("https://cards.example")
+			config.Logger = slog.New(panickingLog(level))
+			config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
+			config.Trace = &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") }}
+			require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
+		})
+	}
+}
+
+// panickingLog panics in Handle, and in Enabled for levels below.
+type panickingLog slog.Level
+
+func (l panickingLog) Enabled(_ context.Context, level slog.Level) bool {
+	if level < slog.Level(l) {
+		panic("CANARY")
+	}
+	return true
+}
+func (panickingLog) Handle(context.Context, slog.Record) error { panic("CANARY") }
+func (l panickingLog) WithAttrs([]slog.Attr) slog.Handler      { return l }
+func (l panickingLog) WithGroup(string) slog.Handler           { return l }
+
 // A hook that observes may be added to a context that others share.
 func TestTracesOfSiblingContexts(t *testing.T) {
 	t.Parallel()
