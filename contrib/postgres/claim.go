@@ -67,16 +67,29 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 // Resting implements [journal.Store].
 func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resting, error) {
 	var r journal.Resting
-	var now time.Time
-	err := s.pool.QueryRow(ctx, s.sql.Replace(restingSQL), admitted).Scan(&r.Account, at(&r.Due), at(&now))
+	var changed, now time.Time
+	err := s.pool.QueryRow(ctx, s.sql.Replace(restingSQL), admitted).Scan(&r.Account, at(&r.Due), at(&changed), at(&now))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, failure("resting", err)
 	}
-	r.Wait = r.Due.Sub(now)
+	r.Wait, r.Age = r.Due.Sub(now), now.Sub(changed)
 	return &r, nil
+}
+
+// Evidence implements [journal.EvidenceStore]: all workers share one row, and any worker's evidence is true.
+func (s *Store) Evidence(ctx context.Context) (evidence []byte, now time.Time, err error) {
+	var text string
+	err = s.pool.QueryRow(ctx, s.sql.Replace(evidenceSQL)).Scan(&text, at(&now))
+	return []byte(text), now, failure("evidence", err)
+}
+
+// SaveEvidence implements [journal.EvidenceStore].
+func (s *Store) SaveEvidence(ctx context.Context, evidence []byte) error {
+	_, err := s.pool.Exec(ctx, s.sql.Replace(saveEvidenceSQL), string(evidence))
+	return failure("save evidence", err)
 }
 
 // horizon is the due time at which a claim begins to read the index. Earlier claims leave dead entries before the horizon.

@@ -132,7 +132,11 @@ select mine, exists (select from p), coalesce(case when done and $3 then transac
 union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive
 	where request_id = $1 and (state = 'done' or not $3)`
 
-const restingSQL = `select account_id, {p.due}, {now()} from {s}.payments p where due > $1::timestamptz and {rests} order by due limit 1`
+const restingSQL = `select account_id, {p.due}, {p.changed}, {now()} from {s}.payments p where due > $1::timestamptz and {rests} order by due limit 1`
+
+const evidenceSQL = `select coalesce(evidence, ''), {now()} from {s}.versions where version = 2`
+
+const saveEvidenceSQL = `update {s}.versions set evidence = $1 where version = 2`
 
 // hooksSQL omits rows that another transaction is settling. $2 is the horizon.
 const hooksSQL = `select {columns}, {p.hook_due} from {s}.payments p where hook_due <= now() and hook_due >= coalesce($2::timestamptz, '-infinity')
