@@ -97,15 +97,19 @@ func (r *record) sent(at time.Time) (time.Time, bool) {
 	return r.at(latest + step), latest >= 0
 }
 
-// wall returns the store's time of a time that at has returned.
-func (r *record) wall(at time.Time) time.Time {
-	ran := r.ran(at)
-	for _, l := range slices.Backward(r.Lives) {
-		if ran >= l.From {
-			return l.Began.Add(ran - l.From)
+// away returns how long no process ran between two times of this process. If a clock was set back, it returns longestPause at least.
+func (r *record) away(from, to time.Time) (sum time.Duration) {
+	for i, l := range r.Lives {
+		if at := r.at(l.From); i > 0 && !at.Before(from) && !at.After(to) {
+			before := r.Lives[i-1]
+			gap := l.Began.Sub(before.Began) - (before.To - before.From)
+			if gap < -step {
+				gap = longestPause
+			}
+			sum += max(gap, 0)
 		}
 	}
-	return at
+	return sum
 }
 
 // Evidence returns what the Tracker and the processes before it know, for [Tracker.Use] in the next process. clock is the present time
@@ -177,20 +181,19 @@ func (t *Tracker) proved(r Request) (at time.Time, ok bool) {
 		return at, false
 	}
 	attempt := r.NotBefore.Sub(r.Last) - t.wait
-	firstSent := record.clock.Add(r.First.Sub(record.read))
 	var first, before sign
 	var gone time.Time
 	for _, s := range t.allSigns() {
 		if s.sent.Before(last.Add(attempt / 3)) {
 			continue
 		}
-		paused := max(s.at.Sub(before.at), record.wall(s.at).Sub(record.wall(before.at))) > t.late
+		paused := s.at.Sub(before.at)+record.away(before.at, s.at) > t.late
 		slow := s.at.Sub(s.sent) > max(t.late, 2*first.at.Sub(first.sent))
 		outage := t.broken.After(first.at) && !t.broken.After(s.at)
 		switch {
 		case before.at.IsZero() || paused || slow || outage:
 			first = s
-			age := max(s.at.Sub(last), record.wall(s.at).Sub(firstSent))
+			age := r.Last.Sub(r.First) + s.at.Sub(last) + record.away(last.Add(-step), s.at)
 			gone = t.gone(Request{First: s.at.Add(-age), Last: last}, s.at, attempt/3)
 		case !s.sent.Before(later(last.Add(attempt), gone)):
 			return later(s.at, last.Add(attempt)).Add(t.wait), true
