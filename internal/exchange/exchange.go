@@ -245,8 +245,8 @@ func quotes(text string, r *http.Request) bool {
 	})
 }
 
-// Reused reports whether the connection of the exchange has carried an earlier request: the peer may have been closing it.
-func (x *Exchange) Reused() bool { return x.has(seenReused) }
+// Shared reports whether the connection has carried an earlier request or, over HTTP/2, may have: the peer may have been closing it.
+func (x *Exchange) Shared() bool { return x.has(seenReused | seenHTTP2) }
 
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 

@@ -16,7 +16,7 @@ type silence struct {
 // silent is called after the failure of x. After a time-out on a reused connection, idle connections may be dead too. It closes them,
 // except the caller's, unless such a connection has responded to a read since heard.
 func (s *Sender) silent(x *Exchange, heard uint32, err error) {
-	if !s.netHTTP || !x.Reused() || !x.effect && s.heard.Load() != heard ||
+	if !s.netHTTP || !x.has(seenReused) || !x.effect && s.heard.Load() != heard ||
 		!errors.Is(err, ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
@@ -29,7 +29,7 @@ func (s *Sender) silent(x *Exchange, heard uint32, err error) {
 // responded is called after a response to x. If it arrived on another connection than the suspect one, then the service works and that
 // connection does not. It is closed: reads that wait on it are repeated at once.
 func (s *Sender) responded(x *Exchange) {
-	reused := x.Reused() && !x.effect
+	reused := x.has(seenReused) && !x.effect
 	if reused {
 		s.heard.Add(1)
 	}

@@ -58,7 +58,7 @@ func (s *silentService) read(t *testing.T, path string, fresh bool) (proto strin
 	require.NoError(t, failure.Err)
 	body, err := new(Buffer).Read(ctx, response, 100)
 	require.NoError(t, err)
-	return string(body), x.Reused()
+	return string(body), x.has(seenReused)
 }
 
 // timeOut makes a read that times out when meanwhile has returned.
@@ -73,7 +73,7 @@ func (s *silentService) timeOut(t *testing.T, meanwhile func()) {
 	}()
 	_, failure := x.Send(ctx, requestTo(t, s.URL+"/silent")) //nolint:bodyclose // there is none
 	require.ErrorIs(t, failure.Err, ErrTimeout)
-	require.True(t, x.Reused())
+	require.True(t, x.has(seenReused))
 }
 
 func ownSender(base *http.Transport) *Sender {
