@@ -77,7 +77,7 @@ func startNginx(t *testing.T, http2 bool, setting string) func(context.Context, 
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(files, name), content, 0o600))
 	}
-	command := exec.CommandContext(t.Context(), program, "-p", files, "-e", "stderr", "-c", "config") //nolint:gosec // nginx
+	command := exec.CommandContext(t.Context(), program, "-p", files, "-e", "stderr", "-c", "config")
 	var printed bytes.Buffer
 	command.Stderr = &printed
 	require.NoError(t, command.Start())
