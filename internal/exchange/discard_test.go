@@ -1,17 +1,22 @@
 package exchange
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -165,4 +170,243 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			server.Close()
 		})
 	}
+}
+
+// newEcho starts a service that sends respond the body of each request in a response, and returns a transport to it.
+func newEcho(t *testing.T, secure bool, respond func(conn net.Conn, response string)) (address string, transport *http.Transport) {
+	t.Helper()
+	certified := httptest.NewTLSServer(http.NotFoundHandler())
+	defer certified.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address = "http://" + listener.Addr().String()
+	if secure {
+		listener, address = tls.NewListener(listener, certified.TLS), "https://"+listener.Addr().String()
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() {
+				defer func() { _ = conn.Close() }()
+				for reader := bufio.NewReader(conn); ; {
+					req, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					body, _ := io.ReadAll(req.Body)
+					respond(conn, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+				}
+			})
+		}
+	})
+	transport = certified.Client().Transport.(*http.Transport)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		running.Wait()
+	})
+	return address, transport
+}
+
+func pay(ctx context.Context, t *testing.T, s *Sender, address, id string) (string, Failure) {
+	t.Helper()
+	r := requestTo(t, address)
+	r.Method, r.Body, r.Effect = http.MethodPost, []byte(id), true
+	x, ctx := s.Begin(ctx, time.Minute, true)
+	defer x.End()
+	response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
+	if response == nil {
+		return "", failure
+	}
+	body, err := new(Buffer).Read(ctx, response, 1<<10)
+	return string(body), Failure{Err: err, Sent: true}
+}
+
+// A response that is sent twice is not the response to the next request, even if net/http has read it already.
+func TestSurplusIsNoResponse(t *testing.T) {
+	t.Parallel()
+	const callers, each = 16, 30
+	for name, wrapped := range map[string]bool{"http": false, "https": false, "http, Wrappable": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, transport := newEcho(t, name == "https", func(conn net.Conn, response string) {
+				_, _ = io.WriteString(conn, response+response)
+			})
+			transport.MaxConnsPerHost = callers / 2 // so that callers wait for a connection
+			s := NewSender(transport, nil)
+			if wrapped {
+				w := Wrappable(transport)
+				s = NewSender(transportFunc(w.RoundTrip), nil)
+				defer w.(closer).CloseIdleConnections()
+			}
+			defer s.CloseIdle()
+			var paying sync.WaitGroup
+			var wrong atomic.Int32
+			for caller := range callers {
+				paying.Go(func() {
+					for n := range each {
+						id := fmt.Sprint(caller, ".", n)
+						if body, failure := pay(t.Context(), t, s, address, id); failure.Err != nil || body != id {
+							wrong.Add(1)
+						}
+					}
+				})
+			}
+			paying.Wait()
+			require.Zero(t, wrong.Load())
+		})
+	}
+}
+
+// unread is a connection whose bytes stay in the kernel until a request is written: the goroutine that reads it has not run yet.
+type unread struct {
+	*net.TCPConn
+
+	written, closed chan struct{}
+	closes          atomic.Int32
+	noticed         func() // net/http has read the end and closed the connection
+}
+
+func (c *unread) NetConn() net.Conn { return c.TCPConn }
+
+func (c *unread) Write(p []byte) (int, error) {
+	c.written <- struct{}{}
+	return c.TCPConn.Write(p)
+}
+
+func (c *unread) Read(p []byte) (int, error) {
+	select {
+	case <-c.written:
+		return c.TCPConn.Read(p)
+	case <-c.closed:
+		return 0, io.EOF
+	}
+}
+
+func (c *unread) Close() error {
+	if c.closes.Add(1) == 1 {
+		close(c.closed)
+	} else {
+		c.noticed()
+	}
+	return c.TCPConn.Close()
+}
+
+// A request is not written to a connection if the kernel holds its end or surplus bytes, however many such connections there are.
+func TestConnectionsThatEndedArePassedOver(t *testing.T) {
+	t.Parallel()
+	if !receives {
+		t.Skip("this system has no such look")
+	}
+	const kept = 3
+	for name, then := range map[string]func(conn net.Conn, response string){
+		"ended":   func(conn net.Conn, _ string) { _ = conn.Close() },
+		"surplus": func(conn net.Conn, response string) { _, _ = io.WriteString(conn, response) },
+	} {
+		var arrived atomic.Int32
+		var together, paying sync.WaitGroup
+		together.Add(kept)
+		address, transport := newEcho(t, false, func(conn net.Conn, response string) {
+			last := arrived.Add(1) > kept
+			if !last {
+				together.Done()
+				together.Wait()
+			}
+			_, _ = io.WriteString(conn, response)
+			if !last {
+				paying.Wait()
+				then(conn, response)
+			}
+		})
+		transport.MaxIdleConnsPerHost = kept
+		var conns sync.Map
+		noticed := make(chan struct{}, 10*kept)
+		transport.DialContext = dialAs(func(conn net.Conn) net.Conn {
+			c := &unread{TCPConn: conn.(*net.TCPConn), written: make(chan struct{}, 1), closed: make(chan struct{}), noticed: func() { noticed <- struct{}{} }}
+			conns.Store(c, true)
+			return c
+		})
+		s := NewSender(transport, nil)
+		for range kept {
+			paying.Go(func() {
+				if _, failure := pay(t.Context(), t, s, address, "first"); failure.Err != nil {
+					t.Error(name, failure.Err)
+				}
+			})
+		}
+		paying.Wait()
+		for c := range conns.Range {
+			raw, err := c.(*unread).SyscallConn()
+			require.NoError(t, err)
+			require.NoError(t, raw.Read(func(descriptor uintptr) bool { // waits for the end or the surplus
+				_, none, _ := receive(descriptor, make([]byte, 1), true)
+				return !none
+			}))
+		}
+		trace := httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			if info.Reused {
+				<-noticed // so that net/http does not go to another connection by itself
+			}
+		}}
+		body, failure := pay(httptrace.WithClientTrace(t.Context(), &trace), t, s, address, "second")
+		require.NoError(t, failure.Err, name)
+		require.Equal(t, "second", body, name)
+		require.EqualValues(t, kept+1, arrived.Load(), name)
+		s.CloseIdle()
+	}
+}
+
+// A connection is clean only while its reader waits and has used every byte.
+func TestCleanConnection(t *testing.T) {
+	t.Parallel()
+	if !receives {
+		t.Skip("this system has no such look")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer func() { _ = listener.Close() }()
+		near, err := new(net.Dialer).DialContext(t.Context(), "tcp", listener.Addr().String())
+		require.NoError(t, err)
+		far, err := listener.Accept()
+		require.NoError(t, err)
+		o := observe(near).(*observed)
+		got := make(chan string)
+		read := func() {
+			buffer := make([]byte, 64)
+			n, err := o.Read(buffer)
+			if err != nil {
+				close(got)
+				return
+			}
+			got <- string(buffer[:n])
+		}
+		send := func(text string) {
+			_, err := io.WriteString(far, text)
+			require.NoError(t, err)
+			require.Equal(t, text, <-got)
+		}
+		go read()
+		require.True(t, o.clean(), "waits for a response")
+		send("a response and more")
+		require.False(t, o.clean(), "does not need more bytes")
+		go read()
+		require.True(t, o.clean())
+		send("\x16\x03\x03\x00\x02ab\x17\x03")
+		go read()
+		require.False(t, o.clean(), "a part of a record's head")
+		send("\x03\x00\x03ab")
+		go read()
+		require.False(t, o.clean(), "a part of a record")
+		send("c")
+		go read()
+		require.True(t, o.clean(), "whole records")
+		require.NoError(t, far.Close())
+		<-got
+		require.False(t, o.clean(), "ended")
+		require.NoError(t, o.Close())
+	})
 }

@@ -26,10 +26,17 @@ type observed struct {
 	into   []byte
 	n      int
 	err    error
-	waits  atomic.Bool   // all bytes that were read are used, and the reader waits for more
-	turned chan struct{} // the reader found no bytes, or closed the connection
+	reader atomic.Int32
+	turned chan struct{} // reader has changed, or the connection was closed
 	record record
 }
+
+// States of the reader of an observed connection. A reader that waits has used all bytes that it got.
+const (
+	readerBusy  = iota
+	readerWaits // for a response
+	readerTorn  // waits for the rest of a TLS record
+)
 
 // observe returns conn in a form that fit understands, if the system and the type of conn permit it.
 func observe(conn net.Conn) net.Conn {
@@ -74,7 +81,7 @@ func observing(t *http.Transport) {
 // NetConn returns the connection below.
 func (o *observed) NetConn() net.Conn { return o.Conn }
 
-// Read reads like a *net.TCPConn, but maintains waits.
+// Read reads like a *net.TCPConn.
 func (o *observed) Read(p []byte) (int, error) {
 	if o.read == nil || len(p) == 0 {
 		return o.Conn.Read(p)
@@ -95,10 +102,14 @@ func (o *observed) Read(p []byte) (int, error) {
 }
 
 func (o *observed) receive(descriptor uintptr) bool {
-	o.waits.Store(false)
+	o.reader.Store(readerBusy)
 	var none bool
 	if o.n, none, o.err = receive(descriptor, o.into, false); none {
-		o.waits.Store(o.record.known == 0)
+		if o.record.known == 0 {
+			o.reader.Store(readerWaits)
+		} else {
+			o.reader.Store(readerTorn)
+		}
 		o.turn()
 	}
 	return !none
@@ -123,20 +134,20 @@ func (o *observed) clean() bool {
 	if o.raw.Control(o.look) != nil || !o.empty {
 		return false
 	}
-	if o.read == nil || o.waits.Load() {
+	if o.read == nil {
 		return true
 	}
 	select {
 	case <-o.turned: // earlier
 	default:
 	}
-	if !o.waits.Load() {
+	if o.reader.Load() == readerBusy {
 		select {
 		case <-o.turned:
 		case <-time.After(time.Second):
 		}
 	}
-	return o.waits.Load()
+	return o.reader.Load() == readerWaits
 }
 
 // fit reports whether a connection may carry another request with an effect. It closes one that may not.
@@ -169,10 +180,10 @@ func passUnfit(transport http.RoundTripper, req *http.Request, seen *atomic.Uint
 		if err == nil {
 			_ = response.Body.Close()
 		}
-		if req.GetBody == nil && req.Body != nil {
+		if req.Body != nil && req.GetBody == nil {
 			return nil, ErrRepeated
 		}
-		if req.GetBody != nil {
+		if req.Body != nil {
 			if req.Body, err = req.GetBody(); err != nil {
 				return nil, err
 			}
