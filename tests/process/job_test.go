@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 const jobVariable = "PROCESS_TEST_JOB"
 
 type job struct {
-	Do       string // pay, resume or open
+	Do       string // pay, resume, open or freeze
 	Journal  string
 	URL      string
 	From, To prepaid.AccountID
@@ -39,6 +40,7 @@ const (
 	doPay    = "pay"
 	doResume = "resume"
 	doOpen   = "open"
+	doFreeze = "freeze"
 )
 
 // Exit statuses of a job.
@@ -71,9 +73,13 @@ func command(t *testing.T, j job) *exec.Cmd {
 func jobMain(text string) int {
 	var j job
 	err := json.Unmarshal([]byte(text), &j)
-	if err == nil && j.Do == doOpen {
+	switch {
+	case err != nil:
+	case j.Do == doOpen:
 		err = j.open()
-	} else if err == nil {
+	case j.Do == doFreeze:
+		err = j.freeze()
+	default:
 		err = j.pay()
 	}
 	switch {
@@ -110,14 +116,47 @@ func (j job) options() (options journalfile.Options, err error) {
 	return options, err
 }
 
-// pay makes each payment once, like a payroll program. To resume, it needs only the file and the key.
-func (j job) pay() error {
-	client, err := prepaid.NewClient(prepaid.Config{
+func (j job) client(limit time.Duration) (*prepaid.Client, error) {
+	return prepaid.NewClient(prepaid.Config{
 		BaseURL: j.URL, Vendor: "vendor", TestEnvironment: true, InsecureHTTP: true,
 		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
-		Limiter: ratelimit.None{}, AttemptTimeout: attempt,
+		Limiter: ratelimit.None{}, AttemptTimeout: limit,
 		Retry: prepaid.RetryPolicy{MaxAttempts: j.Attempts, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: inFlight},
 	})
+}
+
+// freeze makes all payments at the same time, and again when standard input has a byte.
+func (j job) freeze() error {
+	client, err := j.client(time.Minute)
+	if err != nil {
+		return err
+	}
+	if err = j.payTogether(client, "before"); err != nil {
+		return err
+	}
+	fmt.Println("kept")
+	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	return j.payTogether(client, "after")
+}
+
+func (j job) payTogether(client *prepaid.Client, round string) error {
+	errs := make([]error, j.Payments)
+	var paying sync.WaitGroup
+	for n := range errs {
+		paying.Go(func() {
+			_, errs[n] = client.Accounts.Transfer(context.Background(), j.From, prepaid.TransferParams{
+				RequestID: prepaid.DeriveRequestID(j.Day, round, strconv.Itoa(n)), Amount: amountOf(n), DestinationAccountID: j.To,
+				SourceReference: "PAY", DestinationReference: "PAY",
+			})
+		})
+	}
+	paying.Wait()
+	return errors.Join(errs...)
+}
+
+// pay makes each payment once, like a payroll program. To resume, it needs only the file and the key.
+func (j job) pay() error {
+	client, err := j.client(attempt)
 	if err != nil {
 		return err
 	}
