@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // A resting payment is sent after its rest. If it is given back meanwhile, the rest does not begin again.
@@ -46,4 +47,31 @@ func TestIdleWorkerSendsAgainInTime(t *testing.T) {
 		return nil
 	}}, Workers{N: 1}, s.are(journal.StateDone, id)))
 	pace.within(10 * time.Second)
+}
+
+// Workers that live for a shorter time than a payment must rest go on with the wait of the workers before them.
+func TestWaitGoesOnInTheNextWorker(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	emulator := prepaidtest.NewServer(t, prepaidtest.Options{})
+	from, to := emulator.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), emulator.AddAccount(prepaidtest.SeedAccount{})
+	emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	params := transfer("a")
+	params.DestinationAccountID = to
+	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, from, params) }))
+	done := s.are(journal.StateDone, params.RequestID)
+	config := emulator.Config()
+	config.AttemptTimeout, config.Retry.InFlightWait = 2*time.Second, 500*time.Millisecond
+	for range 12 {
+		client, err := prepaid.NewClient(config)
+		require.NoError(t, err)
+		end := time.Now().Add(2200 * time.Millisecond)
+		require.NoError(t, s.runUntil(client.Accounts, Workers{Grace: time.Millisecond}, func() bool { return done() || time.Now().After(end) }))
+		require.NoError(t, client.Close())
+		if done() {
+			break
+		}
+	}
+	require.True(t, done())
+	require.Empty(t, emulator.PaidTwice())
 }

@@ -18,6 +18,10 @@ type evidence struct {
 	Lives []life `json:"lives"`
 	// Signs are responses, sorted by time.
 	Signs [][2]time.Duration `json:"signs"`
+	// Silent is when the first read began that got no response, if there was none since.
+	Silent *time.Duration `json:"silent,omitempty"`
+	// Broken is the end of the last long silence.
+	Broken *time.Duration `json:"broken,omitempty"`
 }
 
 // life is a time without a pause and without a step of the store's clock.
@@ -40,10 +44,11 @@ const (
 type record struct {
 	evidence
 
-	first time.Time // when the evidence of this process begins
-	began time.Time // when the last life began
-	read  time.Time // when the store's clock was last read
-	clock time.Time // its time
+	first  time.Time // when the evidence of this process begins
+	silent time.Time // Silent of the process before, until the first response
+	began  time.Time // when the last life began
+	read   time.Time // when the store's clock was last read
+	clock  time.Time // its time
 }
 
 // at returns a time of this process for a time of the evidence. Times before this process seem later than they were.
@@ -121,7 +126,18 @@ func (t *Tracker) Evidence(service string, clock time.Time) []byte {
 	r.live(clock)
 	r.Service = service
 	e := r.evidence
-	e.Signs = nil
+	e.Signs, e.Silent, e.Broken = nil, nil, nil
+	if !t.broken.IsZero() {
+		e.Broken = new(r.ran(t.broken))
+	}
+	switch {
+	case !r.silent.IsZero():
+		e.Silent = new(r.ran(r.silent))
+	case t.fails > 0:
+		e.Silent = new(r.ran(t.silent))
+	case !t.reads.IsZero() && time.Since(t.reads) > keepEvery:
+		e.Silent = new(r.ran(t.reads))
+	}
 	last := time.Duration(math.MinInt64 / 2)
 	for _, s := range t.allSigns() {
 		sent, at := r.ran(s.sent), r.ran(s.at)
@@ -143,9 +159,24 @@ func (t *Tracker) Use(service string, clock time.Time, text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.record.first.IsZero() {
-		t.record.evidence = e
-		t.record.live(clock)
+		r := &t.record
+		r.evidence = e
+		r.live(clock)
+		if e.Silent != nil {
+			r.silent = r.at(*e.Silent)
+		}
+		if e.Broken != nil {
+			t.broken = later(t.broken, r.at(*e.Broken))
+		}
 	}
+}
+
+// ends notes that a response has arrived now.
+func (r *record) ends(late time.Duration) (broken bool) {
+	now := time.Now()
+	broken = !r.silent.IsZero() && now.Sub(r.silent)+r.away(r.silent, now) > late
+	r.silent = time.Time{}
+	return broken
 }
 
 // allSigns returns the signs of earlier processes and of this one, sorted by time.
@@ -168,7 +199,7 @@ func (t *Tracker) allSigns() (all []sign) {
 }
 
 // proved returns when r may be repeated, if the evidence of earlier processes and of this one shows that. It does not trust the clock
-// with which r was recorded. A long time without a sign counts as an outage.
+// with which r was recorded.
 func (t *Tracker) proved(r Request) (at time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,24 +212,22 @@ func (t *Tracker) proved(r Request) (at time.Time, ok bool) {
 		return at, false
 	}
 	attempt := r.NotBefore.Sub(r.Last) - t.wait
-	var first, before sign
+	var first sign
 	var gone time.Time
 	for _, s := range t.allSigns() {
 		if s.sent.Before(last.Add(attempt / 3)) {
 			continue
 		}
-		paused := s.at.Sub(before.at)+record.away(before.at, s.at) > t.late
 		slow := s.at.Sub(s.sent) > max(t.late, 2*first.at.Sub(first.sent))
 		outage := t.broken.After(first.at) && !t.broken.After(s.at)
 		switch {
-		case before.at.IsZero() || paused || slow || outage:
+		case first.at.IsZero() || slow || outage:
 			first = s
 			age := r.Last.Sub(r.First) + s.at.Sub(last) + record.away(last.Add(-step), s.at)
 			gone = t.gone(Request{First: s.at.Add(-age), Last: last}, s.at, attempt/3)
 		case !s.sent.Before(later(last.Add(attempt), gone)):
 			return later(s.at, last.Add(attempt)).Add(t.wait), true
 		}
-		before = s
 	}
 	return at, false
 }

@@ -74,7 +74,7 @@ func TestWaitGoesOnInTheNextProcess(t *testing.T) {
 					require.Less(t, n, 120)
 					if seed%4 > 1 && from.IsZero() && random.IntN(8) == 0 {
 						from = time.Now()
-						l.downFor = from.Add(20*time.Second + upTo(time.Minute))
+						l.downFor = from.Add(30*time.Second + upTo(time.Minute))
 					}
 					before := time.Now()
 					time.Sleep(upTo(2 * time.Second))

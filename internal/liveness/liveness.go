@@ -267,6 +267,7 @@ func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, 
 	}
 	began := time.Now()
 	t.mu.Lock()
+	t.reads = began
 	silent := t.failed == reader.Subject && t.fails > 1 && began.Sub(t.silent) > t.late // a single response can get lost
 	t.mu.Unlock()
 	if final, err = reader.Read(context.WithValue(ctx, readKey{}, true)); final {
@@ -275,6 +276,7 @@ func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, 
 	_, ok := known()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.reads = time.Time{}
 	if ok {
 		if t.rest, t.resume = 0, (time.Time{}); silent {
 			t.broken = time.Now()

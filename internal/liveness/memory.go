@@ -21,6 +21,7 @@ type Tracker struct {
 	failed string        // the subject of the last read that failed
 	fails  int           // how many reads of this subject have had no response at all since the last response
 	silent time.Time     // when the first of them began
+	reads  time.Time     // when the present read began; zero if there is none
 	rest   time.Duration // the pause after it
 	stop   func()        // ends the call of Sign that Later has begun; nil if there is none
 	resume time.Time     // the end of this pause
@@ -68,6 +69,9 @@ func (t *Tracker) Responded(sent time.Time) {
 		r.at, r.sent = now, sent
 	}
 	t.fails = 0
+	if t.record.ends(t.late) {
+		t.broken = now
+	}
 	if age := sent.Sub(t.made); age >= 0 {
 		for i := range t.signs {
 			s := &t.signs[i]
