@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,7 +16,7 @@ type Sender struct {
 	netHTTP            bool              // all three use *http.Transport
 	shared             bool              // kept is the caller's *http.Transport; the others are clones
 	http2Only          bool              // all three support only HTTP/2, with TLS or without
-	own                transports
+	own                []closer
 	made               time.Time
 	led                atomic.Bool // leads has returned true
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
@@ -25,7 +24,7 @@ type Sender struct {
 }
 
 // NewSender returns a Sender for transport. If transport is nil, own creates the transport. CloseIdle closes the
-// connections of that transport and of all clones, not those of the caller's transport. So does the garbage collector.
+// connections of that transport and of all clones, not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
 	s := &Sender{made: time.Now()}
@@ -41,19 +40,12 @@ func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender 
 	s.kept, s.alone, s.fresh = netHTTP, alone, fresh
 	s.netHTTP, s.shared, s.http2Only = true, s.own == nil, http2Only(netHTTP)
 	s.own = append(s.own, alone, fresh)
-	if s.made.Year() > 2020 { // a bubble of testing/synctest begins in 2000: a cleanup runs outside, and may close no channel of a bubble
-		runtime.AddCleanup(s, transports.closeIdle, s.own)
-	}
 	return s
 }
 
 // CloseIdle closes the idle connections of the Sender's own transports. It also ends the dials that no request waits for.
-func (s *Sender) CloseIdle() { s.own.closeIdle() }
-
-type transports []closer
-
-func (all transports) closeIdle() {
-	for _, t := range all {
+func (s *Sender) CloseIdle() {
+	for _, t := range s.own {
 		t.CloseIdleConnections()
 	}
 }
@@ -95,7 +87,7 @@ func freshOf(t *http.Transport) *http.Transport {
 }
 
 // aloneOf returns a clone of t whose connections carry one request at a time: they use HTTP/1.1, or carry only one request.
-// They never stay idle for ever, because the caller cannot close them.
+// They never stay idle for ever: the caller cannot close those of a client that was dropped.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
 	if alone.DisableKeepAlives = alone.DisableKeepAlives || !http1; http1 {
