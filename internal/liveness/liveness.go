@@ -15,7 +15,8 @@
 //
 // The package promises that no repeat is admitted earlier; that a repeat waits only for the end of the attempt and the service's time
 // if the service has responded soon after a third of the attempt; that a busy client repeats soon afterwards without reads; and that
-// nothing waits for ever: after 20 minutes one response is enough. Memory is constant.
+// nothing waits for ever: after 20 minutes one response is enough. Memory is constant. With [Tracker.Evidence], a wait goes on in the next
+// process: processes that live for a shorter time than a wait admit repeats, too.
 //
 // The package does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about a queue in front of it.

@@ -23,6 +23,9 @@
 // Open reads and checks the whole file, and keeps an index of it in memory: about 100 bytes for each payment. Entries are read
 // from the file when needed. If an entry cannot be read again, nothing more is recorded or sent: see [Journal.Err].
 //
+// A second file, with the suffix .evidence, lets a wait for a repeat go on in the next process, see [Journal.SaveEvidence]. It is not needed
+// in a backup.
+//
 // The file is locked while it is open. On Unix the file itself is locked, on Windows a separate file with the suffix
 // .lock; the system releases each lock when the process dies. The package needs a Unix with flock (Linux, macOS, BSD) or
 // Windows. Use a local disk: locks and syncs of network file systems guarantee less.

@@ -16,7 +16,9 @@ import (
 
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do. The number of payments
 // in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
-// Payments that rest ([journal.Entry.Rests]) are sent last and delay no others: even an often restarted program completes a list.
+// Payments that rest ([journal.Entry.Rests]) are sent last, and a payment that waits for its repeat gives its place to another: even a
+// program that is restarted every few seconds completes a list. If many payments in a row have no known outcome, no new one begins until
+// one of them has.
 //
 // The loop gets each payment of the list once, when the payment ends, with its recorded entry and the error that
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
