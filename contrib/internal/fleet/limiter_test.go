@@ -296,3 +296,17 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.Len(t, invalid.Faults, 7)
 	require.Equal(t, "key", invalid.Faults[0].Field)
 }
+
+// An exchange without effect has no number of replicas.
+func TestLimiterKeepsReplicas(t *testing.T) {
+	virtually(t, func(t *testing.T, _ *memory) {
+		l := newLimiter(t, poolFunc(func(_ context.Context, r fleet.Report) (fleet.Grant, error) {
+			if r.Seq > 1 {
+				return fleet.Grant{Granted: fleet.Stepped}, nil
+			}
+			return fleet.Grant{Replicas: 3}, nil
+		}), quick())
+		time.Sleep(time.Second)
+		require.Equal(t, 3, l.Status().Replicas)
+	})
+}

@@ -156,6 +156,26 @@ func TestOwnerPromisedAreNotThere(t *testing.T) {
 	}
 }
 
+// A report has the time since the last response, and confirms only a response that arrived.
+func TestOwnerKnowsWhatTimePassed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newAlone()
+		r := l.report()
+		time.Sleep(time.Millisecond)
+		l.finish(r, Grant{Replicas: 1})
+		for _, granted := range []int{Void, Stepped} {
+			exchanged(l, Grant{Granted: granted})
+		}
+		time.Sleep(time.Second)
+		next := l.report()
+		require.Equal(t, Report{Acked: r.Seq, Least: time.Second, Most: time.Second + time.Millisecond + l.options.Timeout, Stepped: true},
+			Report{Acked: next.Acked, Least: next.Least, Most: next.Most, Stepped: next.Stepped})
+		l.fail(next)
+		require.False(t, l.report().Stepped)
+	})
+}
+
 func TestOwnerGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
