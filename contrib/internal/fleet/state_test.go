@@ -225,4 +225,7 @@ func grantsAtOnceWhenAllHaveLeft(t *testing.T, s *memory) {
 	b.put("b", fleet.Report{Held: 10, Leaving: 400 * time.Millisecond})
 	time.Sleep(b.options.Lease + 10*time.Millisecond)
 	require.Equal(t, 90, b.put("a", fleet.Report{Need: call(100)}).Granted)
+	b.put("a", fleet.Report{Held: 90, Leaving: time.Millisecond})
+	time.Sleep(b.options.Lease + 10*time.Millisecond)
+	require.Zero(t, b.put("away", fleet.Report{Need: call(100), Known: true}).Granted, "others may have been away too")
 }
