@@ -17,7 +17,7 @@ func mutants() []mutant {
 			old: "return works.Add(min(works.Sub(r.First)+min(max(firstPause, third/4), third), longestPause, left))", new: "_ = left\n	return works",
 		},
 		{
-			name: "a response right after the request is a sign of life", file: "internal/liveness/liveness.go", pkg: "./internal/liveness",
+			name: "a response right after the request is a sign of life", file: "internal/liveness/memory.go", pkg: "./internal/liveness",
 			test: "TestSignsAtOnceDoNotCount", old: "response, ok = t.works(r.Last.Add(third))", new: "response, ok = t.works(r.Last)",
 		},
 		{
@@ -98,7 +98,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the journal does not wait", file: "journal/journalfile/pay.go", pkg: "./journal/journalfile", test: "TestRepeatNeverOvertakesTheFirst",
-			old: "err = e.Await(ctx, sender)", new: "err = nil",
+			old: "func(ctx context.Context) error { return e.Await(ctx, sender) }", new: "func(context.Context) error { return nil }",
 		},
 		{
 			name: "the journal does not count from its lock", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile",
@@ -193,6 +193,26 @@ func mutants() []mutant {
 		{
 			name: "a row is missing before its history is complete", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestNights",
 			old: "return high > c.completeTo", new: "return high < unbounded",
+		},
+		{
+			name: "a step of a clock shortens a wait that goes on", file: "internal/liveness/evidence.go", pkg: "./internal/liveness",
+			test: "TestWaitGoesOnInTheNextProcess", old: " + record.away(last.Add(-step), s.at)", new: "",
+		},
+		{
+			name: "an outage between two processes is forgotten", file: "internal/liveness/evidence.go", pkg: "./internal/liveness",
+			test: "TestWaitGoesOnInTheNextProcess", old: "now.Sub(r.silent)+r.away(r.silent, now) > late", new: "false",
+		},
+		{
+			name: "a payment that waits keeps its place", file: "internal/pause/places.go", pkg: "./journal/journalfile", test: "TestAWaitingPaymentGivesItsPlaceBack",
+			old: "	if p == nil {\n", new: "	if true {\n",
+		},
+		{
+			name: "a hook ends the process", file: "journal/guard.go", pkg: "./journal", test: "TestHooksMisbehave",
+			old: "hook2(log, \"PaidTwice\", t.PaidTwice)", new: "t.PaidTwice",
+		},
+		{
+			name: "a dropped context holds a payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestContextIsDropped",
+			old: "x.conn.Store(nil) // another exchange may use it", new: "",
 		},
 		{
 			name: "an equal item is matched before others can be seen", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
