@@ -207,10 +207,6 @@ func mutants() []mutant {
 			old: "	if p == nil {\n", new: "	if true {\n",
 		},
 		{
-			name: "a hook ends the process", file: "journal/guard.go", pkg: "./journal", test: "TestHooksMisbehave",
-			old: "hook2(log, \"PaidTwice\", t.PaidTwice)", new: "t.PaidTwice",
-		},
-		{
 			name: "a dropped context holds a payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestContextIsDropped",
 			old: "x.conn.Store(nil) // another exchange may use it", new: "",
 		},
