@@ -7,6 +7,11 @@
 // requests that need their own connection use another clone. Limits such as MaxConnsPerHost apply to the original and to each
 // clone. RegisterProtocol for http or https is not supported: the clones lack the registered protocol.
 //
+// A connection can die without a sign. After an attempt without a response, the next attempt of the call opens a connection, so that
+// a dead one costs a call at most one time-out. After the time-out the client closes its idle connections, except those of your
+// transport, which carry reads. It also closes a connection of HTTP/2 that stays silent while the service responds on another one.
+// A read that ends because a kept connection closes is repeated at once, and does not count as an attempt.
+//
 // When an attempt of a call that changes something ends without a response, the client closes its TCP connection so that the
 // system discards undelivered bytes. Otherwise the system would retransmit them for minutes, even after a payment was repeated.
 // The client must therefore reach the *net.TCPConn. So a wrapper returned by your DialContext needs a method NetConn() net.Conn,
@@ -42,7 +47,9 @@ import (
 //
 // The transport keeps up to 128 idle connections per host and 256 in total, each for 90 s. The dial timeout is 10 s, with
 // keep-alives every 30 s; the TLS handshake timeout is 10 s, with TLS 1.2 or later. It uses HTTP/2 if the service offers it,
-// accepts response headers of up to 1 MiB and takes proxies from the environment. There is no ResponseHeaderTimeout:
+// accepts response headers of up to 1 MiB and takes proxies from the environment. A connection of HTTP/2 that is silent for 15 s is
+// checked with a ping, and closed if there is no reply within 10 s (field HTTP2): a dead connection then costs a read at most 25 s, and
+// an idle one costs nothing. There is no ResponseHeaderTimeout:
 // Config.AttemptTimeout is that limit. Client.Close does not close your transport: call CloseIdleConnections when all
 // clients that use it are closed.
 //
@@ -66,7 +73,7 @@ func New() *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second}, // together less than an AttemptTimeout
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second}, // together less than AttemptTimeout
 	}
 }
 
