@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -229,13 +230,16 @@ func pay(ctx context.Context, t *testing.T, s *Sender, address, id string) (stri
 func TestSurplusIsNoResponse(t *testing.T) {
 	t.Parallel()
 	const callers, each = 16, 30
-	for name, wrapped := range map[string]bool{"http": false, "https": false, "http, Wrappable": true} {
+	for name, wrapped := range map[string]bool{"http": false, "https": false, "http, Wrappable": true, "http, with NetConn": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address, transport := newEcho(t, name == "https", func(conn net.Conn, response string) {
 				_, _ = io.WriteString(conn, response+response)
 			})
 			transport.MaxConnsPerHost = callers / 2 // so that callers wait for a connection
+			if strings.HasSuffix(name, "NetConn") {
+				transport.DialContext = dialAs(func(c net.Conn) net.Conn { return named{c} })
+			}
 			s := NewSender(transport, nil)
 			if wrapped {
 				w := Wrappable(transport)

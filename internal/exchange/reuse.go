@@ -22,7 +22,7 @@ type observed struct {
 	look  func(descriptor uintptr)
 	empty bool // look found that the connection is open, and that the kernel has no bytes for it
 
-	read   func(descriptor uintptr) bool // nil for the caller's own type, which may keep bytes back
+	read   func(descriptor uintptr) bool // nil for the caller's own type, which reads by itself
 	into   []byte
 	n      int
 	err    error
@@ -84,7 +84,11 @@ func (o *observed) NetConn() net.Conn { return o.Conn }
 // Read reads like a *net.TCPConn.
 func (o *observed) Read(p []byte) (int, error) {
 	if o.read == nil || len(p) == 0 {
-		return o.Conn.Read(p)
+		o.wait()
+		n, err := o.Conn.Read(p)
+		o.reader.Store(readerBusy)
+		o.record.follow(p[:n])
+		return n, err
 	}
 	o.into = p
 	err := o.raw.Read(o.read)
@@ -105,14 +109,18 @@ func (o *observed) receive(descriptor uintptr) bool {
 	o.reader.Store(readerBusy)
 	var none bool
 	if o.n, none, o.err = receive(descriptor, o.into, false); none {
-		if o.record.known == 0 {
-			o.reader.Store(readerWaits)
-		} else {
-			o.reader.Store(readerTorn)
-		}
-		o.turn()
+		o.wait()
 	}
 	return !none
+}
+
+func (o *observed) wait() {
+	if o.record.known == 0 {
+		o.reader.Store(readerWaits)
+	} else {
+		o.reader.Store(readerTorn)
+	}
+	o.turn()
 }
 
 func (o *observed) turn() {
@@ -133,9 +141,6 @@ func (o *observed) Close() error {
 func (o *observed) clean() bool {
 	if o.raw.Control(o.look) != nil || !o.empty {
 		return false
-	}
-	if o.read == nil {
-		return true
 	}
 	select {
 	case <-o.turned: // earlier
@@ -201,7 +206,7 @@ type record struct {
 
 func (r *record) follow(p []byte) {
 	const handshake = 22
-	r.inside = r.inside || p[0] == handshake // no other text begins so: not a response to CONNECT, and not one without TLS
+	r.inside = r.inside || len(p) > 0 && p[0] == handshake // no other text begins so: not a response to CONNECT, and not one without TLS
 	for r.inside && len(p) > 0 {
 		if n := copy(r.header[r.known:], p); n > 0 {
 			r.known, p, r.left = r.known+n, p[n:], int(binary.BigEndian.Uint16(r.header[3:]))

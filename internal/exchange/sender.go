@@ -51,7 +51,9 @@ func (s *Sender) CloseIdle() {
 }
 
 // Hidden reports whether the TCP connection of a request could not be reached, so that the bytes of an abandoned request are not
-// discarded.
+// discarded. Such a connection may also have ended, or have surplus bytes, when a request is written to it (see fit), as on systems
+// other than Unix and under a RoundTripper that uses net/http without Wrappable. Surplus bytes may also be missed while the caller's
+// own type with NetConn, or the TLS layer of a proxy, holds them.
 func (s *Sender) Hidden() bool { return s.hidden.Load() }
 
 // http1Of returns a clone of t that uses HTTP/1.1 only. ok is false if that is impossible because t supports only HTTP/2
