@@ -203,6 +203,14 @@ func mutants() []mutant {
 			test: "TestWaitGoesOnInTheNextProcess", old: "now.Sub(r.silent)+r.away(r.silent, now) > late", new: "now.IsZero()",
 		},
 		{
+			name: "a payment uses a connection that ended", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
+			test: "TestConnectionsThatEndedArePassedOver", old: "if x.effect && !fit(info, &x.seen) {", new: "if false {",
+		},
+		{
+			name: "a payment uses a connection that may have surplus bytes", file: "internal/exchange/reuse.go", pkg: "./internal/exchange",
+			test: "TestCleanConnection", old: "return o.reader.Load() == readerWaits", new: "return true",
+		},
+		{
 			name: "a late report hides an outage", file: "contrib/internal/fleet/state.go", pkg: "./contrib/internal/fleet", test: "TestServerClockIsSetInAnOutage",
 			old: "if knows && passed > most && !r.Stepped {", new: "if knows && passed > most && passed < most {",
 		},
