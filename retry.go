@@ -108,7 +108,7 @@ func (c *call) again(ctx context.Context) bool {
 	now := time.Now()
 	closed := false
 	if a.err != nil && a.sent {
-		closed = !c.next.fresh && a.status == 0 && a.exchange.Shared() && !errors.Is(a.err, exchange.ErrTimeout)
+		closed = !c.next.fresh && a.exchange.Shared() && !errors.Is(a.err, exchange.ErrTimeout)
 		c.next.fresh = true // other kept connections may be dead or closing too
 	}
 	switch {

@@ -21,9 +21,7 @@ func (s *Sender) silent(x *Exchange, heard uint32, err error) {
 		return
 	}
 	s.CloseIdle()
-	if !x.effect {
-		s.suspect.Store(x.conn.Load())
-	}
+	s.suspect.Store(x.conn.Load()) // that of a request with an effect is closed
 }
 
 // responded is called after a response to x. If it arrived on another connection than the suspect one, then the service works and that

@@ -25,6 +25,7 @@ func newSilentService(t *testing.T, http2 bool, sender func(*http.Transport) *Se
 	t.Helper()
 	s := &silentService{arrived: make(chan bool)}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // before this, the end of the connection does not end r.Context
 		switch r.URL.Path {
 		case "/silent":
 			s.arrived <- true
@@ -47,13 +48,29 @@ func newSilentService(t *testing.T, http2 bool, sender func(*http.Transport) *Se
 	return s
 }
 
-// read makes a read, and reports the protocol and whether the connection was reused.
-func (s *silentService) read(t *testing.T, path string, fresh bool) (proto string, reused bool) {
+// get and pay are the requests of a silentService: a read, and a request with an effect.
+func (s *silentService) get(t *testing.T, path string) Request {
 	t.Helper()
-	x, ctx := s.sender.Begin(t.Context(), time.Minute, false)
-	defer x.End()
+	return requestTo(t, s.URL+path)
+}
+
+func (s *silentService) pay(t *testing.T, path string) Request {
+	t.Helper()
 	r := requestTo(t, s.URL+path)
-	r.Fresh = fresh
+	r.Method, r.Body, r.Effect = http.MethodPost, []byte("body"), true
+	return r
+}
+
+func fresh(r Request) Request {
+	r.Fresh = true
+	return r
+}
+
+// send sends a request, and reports the protocol and whether the connection was reused.
+func (s *silentService) send(t *testing.T, r Request) (proto string, reused bool) {
+	t.Helper()
+	x, ctx := s.sender.Begin(t.Context(), time.Minute, r.Body != nil)
+	defer x.End()
 	response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
 	require.NoError(t, failure.Err)
 	body, err := new(Buffer).Read(ctx, response, 100)
@@ -61,19 +78,19 @@ func (s *silentService) read(t *testing.T, path string, fresh bool) (proto strin
 	return string(body), x.has(seenReused)
 }
 
-// timeOut makes a read that times out when meanwhile has returned.
-func (s *silentService) timeOut(t *testing.T, meanwhile func()) {
+// timeOut sends a request for /silent that times out when meanwhile has returned.
+func (s *silentService) timeOut(t *testing.T, r Request, meanwhile func()) {
 	t.Helper()
-	x, ctx := s.sender.Begin(t.Context(), time.Minute, false)
+	x, ctx := s.sender.Begin(t.Context(), time.Minute, r.Body != nil)
 	defer x.End()
 	go func() {
 		<-s.arrived
 		meanwhile()
 		x.expire()
 	}()
-	_, failure := x.Send(ctx, requestTo(t, s.URL+"/silent")) //nolint:bodyclose // there is none
+	_, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
 	require.ErrorIs(t, failure.Err, ErrTimeout)
-	require.True(t, x.has(seenReused))
+	require.Equal(t, !r.Fresh, x.has(seenReused))
 }
 
 func ownSender(base *http.Transport) *Sender {
@@ -88,57 +105,88 @@ func TestSilentHTTP2ConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	s := newSilentService(t, true, callersSender)
 	kept := func() {
-		proto, _ := s.read(t, "/", false)
+		proto, _ := s.send(t, s.get(t, "/"))
 		require.Equal(t, "HTTP/2.0", proto)
 	}
 	other := func() {
-		proto, reused := s.read(t, "/", true)
+		proto, reused := s.send(t, s.pay(t, "/"))
 		require.Equal(t, "HTTP/1.1", proto)
-		require.False(t, reused)
+		require.True(t, reused)
 	}
+	s.send(t, s.pay(t, "/"))
 	kept()
-	s.timeOut(t, kept)
+	s.timeOut(t, s.get(t, "/silent"), kept)
 	require.Nil(t, s.sender.suspect.Load(), "a response arrived meanwhile")
 
-	s.timeOut(t, other)
+	s.timeOut(t, s.get(t, "/silent"), other)
 	suspect := s.sender.suspect.Load()
 	require.NotNil(t, suspect)
 	kept()
-	other()
+	s.send(t, s.pay(t, "/"))
 	require.NoError(t, suspect.SetDeadline(time.Time{}), "a response arrived since")
 
-	s.timeOut(t, other)
+	s.send(t, s.pay(t, "/"))
+	s.timeOut(t, s.get(t, "/silent"), other)
 	require.Same(t, suspect, s.sender.suspect.Load())
 	require.NoError(t, suspect.SetDeadline(time.Time{}))
-	other()
+	s.send(t, s.pay(t, "/"))
 	require.ErrorIs(t, suspect.SetDeadline(time.Time{}), net.ErrClosed)
 }
 
-// A time-out on a kept connection of HTTP/1.1 closes idle ones, unless a kept one has responded since the request. It closes none of the
-// caller's transport.
+// With another RoundTripper, payments may share the connection.
+func TestSilentConnectionOfARoundTripperStays(t *testing.T) {
+	t.Parallel()
+	s := newSilentService(t, true, func(base *http.Transport) *Sender { return NewSender(transportFunc(base.RoundTrip), nil) })
+	s.send(t, s.get(t, "/"))
+	s.timeOut(t, s.get(t, "/silent"), func() {})
+	require.Nil(t, s.sender.suspect.Load())
+}
+
+// A time-out on a kept connection of HTTP/1.1 closes idle ones, but after a read only if no kept one has responded to another read
+// since the request. It closes none of the caller's transport.
 func TestSilentConnectionClosesIdleOnes(t *testing.T) {
 	t.Parallel()
-	for _, x := range []struct {
+	for name, x := range map[string]struct {
 		sender   func(*http.Transport) *Sender
+		pay      bool
+		fresh    bool
 		responds bool
 		keeps    bool
-	}{{ownSender, false, false}, {ownSender, true, true}, {callersSender, false, true}} {
-		s := newSilentService(t, false, func(base *http.Transport) *Sender {
-			base.MaxIdleConnsPerHost = 3
-			return x.sender(base)
-		})
-		s.warm.Add(3)
-		var reads sync.WaitGroup
-		for range 3 {
-			reads.Go(func() { s.read(t, "/warm", false) })
-		}
-		reads.Wait()
-		s.timeOut(t, func() {
-			if x.responds {
-				s.read(t, "/", false)
+	}{
+		"read":                     {sender: ownSender},
+		"payment":                  {sender: callersSender, pay: true},
+		"payment next to reads":    {sender: ownSender, pay: true, responds: true},
+		"read next to reads":       {sender: ownSender, responds: true, keeps: true},
+		"read on a new connection": {sender: ownSender, fresh: true, keeps: true},
+		"read over caller's own":   {sender: callersSender, keeps: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSilentService(t, false, func(base *http.Transport) *Sender {
+				base.MaxIdleConnsPerHost = 3
+				return x.sender(base)
+			})
+			request := s.get
+			if x.pay {
+				request = s.pay
 			}
+			s.warm.Add(3)
+			var calls sync.WaitGroup
+			for range 3 {
+				calls.Go(func() { s.send(t, request(t, "/warm")) })
+			}
+			calls.Wait()
+			s.send(t, s.get(t, "/"))
+			silent := request(t, "/silent")
+			silent.Fresh = x.fresh
+			s.timeOut(t, silent, func() {
+				if x.responds {
+					_, reused := s.send(t, s.get(t, "/"))
+					require.True(t, reused)
+				}
+			})
+			_, reused := s.send(t, request(t, "/"))
+			require.Equal(t, x.keeps, reused)
 		})
-		_, reused := s.read(t, "/", false)
-		require.Equal(t, x.keeps, reused)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -148,21 +149,27 @@ func TestDeadHTTP2ConnectionOfCaller(t *testing.T) {
 	})
 }
 
-// A connection of HTTP/2 that breaks before the response is no failed attempt of a read. net/http alone loses this read.
+// A connection of HTTP/2 that breaks before the response is no failed attempt of a read: a new one may be another read's too. net/http
+// alone loses this read.
 func TestBrokenHTTP2Connection(t *testing.T) {
 	t.Parallel()
-	testHTTP2Pipes(t, func(t *testing.T, s *http2Pipes, config prepaid.Config, _ *http.Transport) {
-		t.Helper()
-		config.Retry.MaxAttempts = 1
-		client := harness.NewClient(t, config)
-		s.warm(t, client)
-		s.each(func(c *fragileConn) { c.broken.Store(true) })
-		began := time.Now()
-		var wire harness.Capture
-		require.NoError(t, harness.OpGet().Call(wire.In(t.Context()), client))
-		require.Equal(t, 2, wire.Attempts())
-		require.Equal(t, began, time.Now(), "no pause")
-	})
+	for _, warm := range []bool{true, false} {
+		testHTTP2Pipes(t, func(t *testing.T, s *http2Pipes, config prepaid.Config, _ *http.Transport) {
+			t.Helper()
+			config.Retry.MaxAttempts = 1
+			client := harness.NewClient(t, config)
+			if warm {
+				s.warm(t, client)
+			}
+			breaks := sync.OnceFunc(func() { s.each(func(c *fragileConn) { c.broken.Store(true) }) })
+			ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { breaks() }})
+			began := time.Now()
+			var wire harness.Capture
+			require.NoError(t, harness.OpGet().Call(wire.In(ctx), client))
+			require.Equal(t, 2, wire.Attempts())
+			require.Equal(t, began, time.Now(), "no pause")
+		})
+	}
 }
 
 // Four idle connections of HTTP/1.1 that are dead cost one time-out: the repeat opens its own connection, and the client closes the idle
