@@ -146,6 +146,9 @@ func TestDeadHTTP2ConnectionOfCaller(t *testing.T) {
 		var wire harness.Capture
 		require.NoError(t, harness.OpGet().Call(wire.In(t.Context()), client))
 		require.Equal(t, 2, wire.Attempts())
+		once, err := client.With(prepaid.Overrides{Retry: prepaid.RetryPolicy{MaxAttempts: 1}})
+		require.NoError(t, err)
+		require.Equal(t, 1, harness.CallError(t, harness.OpGet().Call(t.Context(), once)).Attempts, "a time-out is a failed attempt")
 	})
 }
 
