@@ -61,11 +61,6 @@ func (s *silentService) pay(t *testing.T, path string) Request {
 	return r
 }
 
-func fresh(r Request) Request {
-	r.Fresh = true
-	return r
-}
-
 // send sends a request, and reports the protocol and whether the connection was reused.
 func (s *silentService) send(t *testing.T, r Request) (proto string, reused bool) {
 	t.Helper()
