@@ -105,7 +105,7 @@ func (r *work) admit(ctx context.Context) {
 	var silent *Resting // its account was tried last, in vain
 	for failures := 0; ctx.Err() == nil; {
 		next, err := r.resting(ctx, silent)
-		r.rests.Store(next != nil || silent != nil)
+		r.rests.Store(silent != nil || next != nil && next.Wait <= r.lease.Rest)
 		early := restingPoll
 		switch {
 		case next == nil || err != nil: // the next claim reports the store's error

@@ -43,7 +43,7 @@ func (r *work) pay(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for h := range r.queue {
-		places.Take(!h.Entry.Rests())
+		places.Take(!h.Entry.Rests()) // here, to keep the order
 		running.Go(func() {
 			o := r.payOne(ctx, h)
 			r.ended <- o // while outcomes cannot be recorded, nothing more is sent

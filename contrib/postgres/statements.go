@@ -136,7 +136,7 @@ const restingSQL = `select account_id, {p.due}, {p.changed}, {now()} from {s}.pa
 
 const evidenceSQL = `select coalesce(evidence, ''), {now()} from {s}.versions where version = 2`
 
-const saveEvidenceSQL = `update {s}.versions set evidence = $1 where version = 2`
+const saveEvidenceSQL = `update {s}.versions set evidence = $1 from (select set_config('synchronous_commit', 'off', true)) s where version = 2`
 
 // hooksSQL omits rows that another transaction is settling. $2 is the horizon.
 const hooksSQL = `select {columns}, {p.hook_due} from {s}.payments p where hook_due <= now() and hook_due >= coalesce($2::timestamptz, '-infinity')

@@ -33,11 +33,9 @@ type life struct {
 
 const (
 	// mostLives and mostSigns limit the size of evidence. What is dropped makes a wait longer, never shorter.
-	mostLives, mostSigns = 100, 256
+	mostLives, mostSigns = 64, 192
 	// step is the least difference between two clocks that counts as a step.
 	step = time.Second
-	// unnoticed is how long a life may go on after it was last saved.
-	unnoticed = 3 * keepEvery
 )
 
 // record is the evidence of a Tracker. It begins when the Tracker is made, or with the evidence of the process before.
@@ -49,6 +47,7 @@ type record struct {
 	began  time.Time // when the last life began
 	read   time.Time // when the store's clock was last read
 	clock  time.Time // its time
+	sorted []sign    // of allSigns, until there is another
 }
 
 // at returns a time of this process for a time of the evidence. Times before this process seem later than they were.
@@ -61,57 +60,55 @@ func (r *record) ran(at time.Time) time.Duration {
 	return r.Lives[len(r.Lives)-1].From + at.Sub(r.began)
 }
 
-// live notes the time of the store's clock. A step begins another life.
+// live notes the time of the store's clock. A step begins another life. If the clock was set back, its earlier times are ambiguous: then
+// the evidence begins again.
 func (r *record) live(clock time.Time) {
 	now := time.Now()
-	if len(r.Lives) == 0 || r.first.IsZero() {
+	clock = clock.Round(0) // a monotonic reading would hide a step
+	if n := len(r.Lives); n > 0 {
+		last := &r.Lives[n-1]
+		if !r.first.IsZero() {
+			last.To = r.ran(now)
+			r.Ran = last.To
+		}
+		switch off := clock.Sub(last.Began) - (last.To - last.From); {
+		case off < -step:
+			r.Lives, r.Signs, r.first = nil, nil, time.Time{}
+		case !r.first.IsZero() && off <= step:
+			r.read, r.clock = now, clock
+			return
+		}
+	}
+	if r.first.IsZero() {
 		r.first = now
-		r.begin(now, clock)
 	}
-	last := &r.Lives[len(r.Lives)-1]
-	last.To = r.ran(now)
-	r.Ran, r.read, r.clock = last.To, now, clock
-	if last.Began.Add(last.To-last.From).Sub(clock).Abs() > step {
-		r.begin(now, clock)
-	}
-}
-
-func (r *record) begin(now, clock time.Time) {
-	r.began, r.read, r.clock = now, now, clock
+	r.began, r.read, r.clock, r.sorted = now, now, clock, nil
 	r.Lives = append(r.Lives[max(0, len(r.Lives)-mostLives+1):], life{clock, r.Ran, r.Ran})
 }
 
-// sent returns the latest time at which a request can have been sent that, by the store's clock, was sent at the time at.
-func (r *record) sent(at time.Time) (time.Time, bool) {
+// sent returns the latest time at which a request can have been sent that, by the store's clock, was sent at the time at. old is true if
+// that was before the evidence.
+func (r *record) sent(at time.Time) (latest time.Time, old bool) {
 	clock := r.clock.Add(at.Sub(r.read))
-	latest, next := time.Duration(-1), time.Duration(-1)
-	if !at.Before(r.first) { // in this process
-		latest = r.ran(at)
-	}
+	ran, old := r.Lives[0].From, true
 	for _, l := range slices.Backward(r.Lives) {
-		after := clock.Sub(l.Began)
-		if after < 0 {
-			next = l.From // perhaps no process was running
-		} else if after <= l.To-l.From+unnoticed {
-			latest = max(latest, l.From+min(after, l.To-l.From))
+		if after := clock.Sub(l.Began); after >= 0 {
+			ran, old = l.From+min(after, l.To-l.From), false
+			break
 		}
 	}
-	if latest < 0 {
-		latest = next
+	if !at.Before(r.first) { // in this process
+		ran, old = max(ran, r.ran(at)), false
 	}
-	return r.at(latest + step), latest >= 0
+	return r.at(ran + 2*step), old // each of the two clocks can differ by a step
 }
 
-// away returns how long no process ran between two times of this process. If a clock was set back, it returns longestPause at least.
+// away returns how long no process ran between two times of this process.
 func (r *record) away(from, to time.Time) (sum time.Duration) {
 	for i, l := range r.Lives {
 		if at := r.at(l.From); i > 0 && !at.Before(from) && !at.After(to) {
 			before := r.Lives[i-1]
-			gap := l.Began.Sub(before.Began) - (before.To - before.From)
-			if gap < -step {
-				gap = longestPause
-			}
-			sum += max(gap, 0)
+			sum += max(l.Began.Sub(before.Began)-(before.To-before.From), 0)
 		}
 	}
 	return sum
@@ -180,8 +177,12 @@ func (r *record) ends(late time.Duration) (broken bool) {
 }
 
 // allSigns returns the signs of earlier processes and of this one, sorted by time.
-func (t *Tracker) allSigns() (all []sign) {
+func (t *Tracker) allSigns() []sign {
 	r := &t.record
+	if r.sorted != nil {
+		return r.sorted
+	}
+	var all []sign
 	for _, s := range r.Signs {
 		all = append(all, sign{r.at(s[0]), r.at(s[1])})
 	}
@@ -195,6 +196,7 @@ func (t *Tracker) allSigns() (all []sign) {
 		}
 	}
 	slices.SortFunc(all, func(a, b sign) int { return a.at.Compare(b.at) })
+	r.sorted = all
 	return all
 }
 
@@ -207,23 +209,21 @@ func (t *Tracker) proved(r Request) (at time.Time, ok bool) {
 	if len(record.Signs) == 0 { // Await knows as much
 		return at, false
 	}
-	last, ok := record.sent(r.Last)
-	if !ok {
-		return at, false
-	}
+	last, old := record.sent(r.Last)
 	attempt := r.NotBefore.Sub(r.Last) - t.wait
 	var first sign
 	var gone time.Time
 	for _, s := range t.allSigns() {
-		if s.sent.Before(last.Add(attempt / 3)) {
+		if s.sent.Before(last.Add(attempt/3)) || last.Before(t.broken) && s.at.Before(t.broken) {
 			continue
 		}
-		slow := s.at.Sub(s.sent) > max(t.late, 2*first.at.Sub(first.sent))
-		outage := t.broken.After(first.at) && !t.broken.After(s.at)
 		switch {
-		case first.at.IsZero() || slow || outage:
+		case first.at.IsZero() || s.at.Sub(s.sent) > max(t.late, 2*first.at.Sub(first.sent)):
 			first = s
-			age := r.Last.Sub(r.First) + s.at.Sub(last) + record.away(last.Add(-step), s.at)
+			age := max(s.at.Sub(r.First), r.Last.Sub(r.First)+s.at.Sub(last)+record.away(last.Add(-2*step), s.at))
+			if old {
+				age = longestPause
+			}
 			gone = t.gone(Request{First: s.at.Add(-age), Last: last}, s.at, attempt/3)
 		case !s.sent.Before(later(last.Add(attempt), gone)):
 			return later(s.at, last.Add(attempt)).Add(t.wait), true

@@ -1,6 +1,7 @@
 package liveness
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -26,20 +27,21 @@ type Source interface {
 const keepEvery = time.Second
 
 // Keep passes the evidence in store to source and then, until stop, saves that of source: at once and, while rest returns true, again
-// and again. It gives failed each error, and tries again. Without a Store or a Source it does nothing. ctx is for the first attempt only.
+// and again. It gives failed the first error of several in a row, and tries again, later and later. Without a Store or a Source it does
+// nothing. ctx is for the first attempt only.
 func Keep(ctx context.Context, store, source any, rest func() bool, failed func(error)) (stop func()) {
 	from, kept := store.(Store)
 	to, known := source.(Source)
 	if !kept || !known {
 		return func() {}
 	}
-	used := false
-	keep := func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, 10*keepEvery)
+	used, failures := false, 0
+	keep := func(ended context.Context) {
+		ctx, cancel := context.WithTimeout(ended, keepEvery) // a clock that was read longer ago is wrong by more than a step
 		defer cancel()
 		_, err := guard.Get(func() (any, error) {
 			evidence, now, err := from.Evidence(ctx)
-			if err != nil {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return nil, err
 			}
 			if !used {
@@ -48,8 +50,13 @@ func Keep(ctx context.Context, store, source any, rest func() bool, failed func(
 			}
 			return nil, from.SaveEvidence(ctx, to.Evidence(now))
 		})
-		if err != nil && ctx.Err() == nil {
-			failed(err)
+		switch {
+		case err == nil:
+			failures = 0
+		case ended.Err() == nil:
+			if failures++; failures == 1 {
+				failed(err)
+			}
 		}
 	}
 	keep(ctx)
@@ -58,13 +65,14 @@ func Keep(ctx context.Context, store, source any, rest func() bool, failed func(
 	running.Go(func() {
 		tick := time.NewTicker(keepEvery)
 		defer tick.Stop()
-		for {
+		for skip := 0; ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if !used || rest() {
+				if skip--; skip < 0 && (!used || rest()) {
 					keep(ctx)
+					skip = 1<<min(failures, 6) - 1
 				}
 			}
 		}

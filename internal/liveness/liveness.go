@@ -262,7 +262,12 @@ func (t *Tracker) sleep(ctx context.Context, d time.Duration, turn chan<- struct
 
 // read reads once, unless that has become unnecessary, and ends the caller's turn.
 func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, known func() (sign, bool)) (final bool, err error) {
-	defer func() { <-t.reading }()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.reads = time.Time{}
+		<-t.reading
+	}()
 	if _, ok := known(); ok || t.pace(reader.Subject) > 0 {
 		return false, nil
 	}
@@ -277,7 +282,6 @@ func (t *Tracker) read(ctx context.Context, limit time.Duration, reader Reader, 
 	_, ok := known()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reads = time.Time{}
 	if ok {
 		if t.rest, t.resume = 0, (time.Time{}); silent {
 			t.broken = time.Now()

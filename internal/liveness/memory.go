@@ -68,7 +68,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	if sent.After(r.sent) {
 		r.at, r.sent = now, sent
 	}
-	t.fails = 0
+	t.fails, t.record.sorted = 0, nil
 	if t.record.ends(t.late) {
 		t.broken = now
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Places limits how many payments are sent at the same time. A payment gives its place back while it waits in [Aside]. If many
-// payments in a row are in doubt, the service may be away: then no new payment begins, until one of them ends or has waited.
+// payments in a row are in doubt, the service may be away: then no new payment begins, until an outcome is known or all have waited.
 type Places struct {
 	changed *sync.Cond
 	free    int
@@ -21,11 +21,18 @@ func NewPlaces(n int, moved func(places int)) *Places {
 	return &Places{changed: sync.NewCond(new(sync.Mutex)), free: n, most: max(2*n, 32), moved: moved}
 }
 
+// mostAside bounds how many payments wait aside, and thus memory.
+const mostAside = 1000
+
 // Take waits for a place. A payment is new if it was never sent.
 func (p *Places) Take(isNew bool) {
+	p.take(func() bool { return p.aside >= mostAside || isNew && p.aside > 0 && p.doubts >= p.most })
+}
+
+func (p *Places) take(blocked func() bool) {
 	p.changed.L.Lock()
 	defer p.changed.L.Unlock()
-	for p.free == 0 || isNew && p.aside > 0 && p.doubts >= p.most {
+	for p.free == 0 || blocked() {
 		p.changed.Wait()
 	}
 	p.free--
@@ -71,7 +78,7 @@ func Aside(ctx context.Context, wait func(context.Context) error) error {
 	p.change(func() { p.free, p.aside, p.doubts = p.free+1, p.aside+1, p.doubts+1 })
 	defer func() {
 		p.change(func() { p.aside-- })
-		p.Take(false)
+		p.take(func() bool { return false })
 		p.move(1)
 	}()
 	return wait(context.WithValue(ctx, placesKey{}, (*Places)(nil)))

@@ -18,7 +18,7 @@ import (
 // in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
 // Payments that rest ([journal.Entry.Rests]) are sent last, and a payment that waits for its repeat gives its place to another: even a
 // program that is restarted every few seconds completes a list. If many payments in a row have no known outcome, no new one begins until
-// one of them has.
+// one of them has, or all have waited.
 //
 // The loop gets each payment of the list once, when the payment ends, with its recorded entry and the error that
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
@@ -32,7 +32,7 @@ func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency
 			fresh, _ := journal.NewEntry(j.options.DigestKey, p.Account, p.Params) // pay reports an error
 			e, _, _ := j.find(fresh.RequestID)
 			send := func(ctx context.Context) error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
-			if !yield(task{Entry: fresh, rests: e.Rests(), at: e.Earliest(sender, time.Now()), send: send}) {
+			if !yield(task{Entry: fresh, recorded: e, send: send}) {
 				return
 			}
 		}
@@ -56,7 +56,7 @@ func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for e := range j.each(journal.State.Pending, anyState) {
 			send := func(ctx context.Context) error { return j.resume(ctx, sender, e) }
-			if !yield(task{Entry: e, rests: e.Rests(), at: e.Earliest(sender, time.Now()), send: send}) {
+			if !yield(task{Entry: e, recorded: e, send: send}) {
 				return
 			}
 		}
@@ -69,10 +69,9 @@ func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency
 type task struct {
 	journal.Entry
 
-	rests bool
-	at    time.Time // when it may be sent, if it rests
-	send  func(context.Context) error
-	err   error
+	recorded journal.Entry
+	send     func(context.Context) error
+	err      error
 }
 
 // settle sends payments, first those that need not wait.
@@ -83,13 +82,19 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 		results := make(chan task)
 		sendAll := func() {
 			var running sync.WaitGroup
-			defer running.Wait()
 			defer j.remember(ctx, sender)()
+			defer running.Wait()
 			places := pause.NewPlaces(max(concurrency, 1), nil)
 			start := func(t task) {
-				places.Take(!t.rests)
+				rests := t.recorded.Rests()
+				places.Take(!rests)
 				running.Go(func() {
 					defer func() { places.Leave(t.err == nil || prepaid.OutcomeOf(t.err) == prepaid.OutcomeRejected) }()
+					if rests { // a loop that is left does not wait for it
+						_, _ = guard.Get(func() (any, error) {
+							return nil, pause.Aside(places.With(looping), func(ctx context.Context) error { return t.recorded.Await(ctx, sender) })
+						})
+					}
 					if left() {
 						return
 					}
@@ -107,13 +112,13 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 				switch {
 				case left():
 					return
-				case t.rests:
+				case t.recorded.Rests():
 					resting = append(resting, t)
 				default:
 					start(t)
 				}
 			}
-			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
+			slices.SortStableFunc(resting, func(a, b task) int { return a.recorded.SentUntil().Compare(b.recorded.SentUntil()) })
 			for _, t := range resting { // they wait aside
 				start(t)
 			}
