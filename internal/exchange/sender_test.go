@@ -194,7 +194,6 @@ func TestContextIsDropped(t *testing.T) {
 			select {
 			case <-r.Context().Done():
 			case <-resume:
-			case <-time.After(time.Minute):
 			}
 		}))
 		server.EnableHTTP2 = http2

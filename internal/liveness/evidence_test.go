@@ -68,7 +68,7 @@ func (l *lives) live(await bool, at time.Time, d time.Duration, during func()) (
 // The wait for a repeat goes on in the next process, whatever happens to clocks and to the network, and never ends too early.
 func TestWaitGoesOnInTheNextProcess(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
+	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
