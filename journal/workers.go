@@ -158,7 +158,8 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(all.Grace, cancel) })
 	defer stop()
 
-	defer liveness.Keep(ctx, store, sender, r.rests.Load, func(err error) { r.failed(ctx, err) })()
+	forget := liveness.Keep(ctx, store, sender, r.rests.Load, func(err error) { r.failed(ctx, err) })
+	defer forget()
 	var helpers, payers, writers sync.WaitGroup
 	helpers.Go(func() { r.admit(ctx) })
 	payers.Go(func() { r.pay(calls) })

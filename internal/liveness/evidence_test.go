@@ -72,7 +72,7 @@ func TestWaitGoesOnInTheNextProcess(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same in each run
+				random := rand.New(rand.NewPCG(seed, 0))
 				upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
 				l := &lives{service: &service{}, ahead: upTo(time.Hour)}
 				var began, at time.Time

@@ -82,7 +82,8 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 		results := make(chan task)
 		sendAll := func() {
 			var running sync.WaitGroup
-			defer j.remember(ctx, sender)()
+			forget := j.remember(ctx, sender)
+			defer forget()
 			defer running.Wait()
 			places := pause.NewPlaces(max(concurrency, 1), nil)
 			start := func(t task) {

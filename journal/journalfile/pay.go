@@ -71,7 +71,8 @@ func (j *Journal) run(ctx context.Context, sender journal.Sender, e journal.Entr
 		err = j.record(e)
 	}
 	if err == nil && e.Rests() {
-		defer j.remember(ctx, sender)()
+		forget := j.remember(ctx, sender)
+		defer forget()
 		err = pause.Aside(ctx, func(ctx context.Context) error { return e.Await(ctx, sender) })
 	}
 	if err == nil && j.options.Seal != nil && e.Sealed == nil {

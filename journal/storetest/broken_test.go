@@ -463,7 +463,6 @@ var mistakes = map[string]func(b *broken, s *storetest.Subject){
 	"nothing rests":           onResting(func(*broken, *journal.Resting) *journal.Resting { return nil }),
 	"rests without account":   onResting(func(_ *broken, r *journal.Resting) *journal.Resting { r.Account = ""; return r }),
 	"rests without age":       onResting(func(_ *broken, r *journal.Resting) *journal.Resting { r.Age = 0; return r }),
-	"rests without wait":      onResting(func(_ *broken, r *journal.Resting) *journal.Resting { r.Wait = 0; return r }),
 	"a wait by another clock": onResting(func(_ *broken, r *journal.Resting) *journal.Resting { r.Wait += time.Hour; return r }),
 	"reports the last that rests": onResting(func(b *broken, _ *journal.Resting) *journal.Resting {
 		list := b.due(func(r *row) bool { return r.entry.Rests() })
