@@ -2,7 +2,6 @@ package prepaid
 
 import (
 	"database/sql"
-	"encoding/xml"
 	"fmt"
 	"math"
 	"math/big"
@@ -87,35 +86,6 @@ func TestAmountUnmarshalJSONDirectly(t *testing.T) {
 	a := MustAmount("42")
 	require.NoError(t, a.UnmarshalJSON([]byte(`null`)))
 	require.Equal(t, MustAmount("42"), a)
-}
-
-func TestAmountText(t *testing.T) {
-	t.Parallel()
-	text, err := MustAmount("-25.5").MarshalText()
-	require.NoError(t, err)
-	require.Equal(t, "-25.50", string(text))
-	text, err = Cents(5).AppendText([]byte("A$"))
-	require.NoError(t, err)
-	require.Equal(t, "A$0.05", string(text))
-
-	a := MustAmount("42")
-	require.NoError(t, a.UnmarshalText([]byte("25.50")))
-	require.Equal(t, Cents(2550), a)
-	for _, in := range []string{"", "1e5", "null", "010"} {
-		require.ErrorIs(t, a.UnmarshalText([]byte(in)), errAmountSyntax, in)
-	}
-	require.Equal(t, Cents(2550), a)
-
-	type element struct {
-		A Amount `xml:"a,attr"`
-		B Amount
-	}
-	out, err := xml.Marshal(element{Cents(1), Cents(-250)})
-	require.NoError(t, err)
-	require.Equal(t, `<element a="0.01"><B>-2.50</B></element>`, string(out))
-	var back element
-	require.NoError(t, xml.Unmarshal(out, &back))
-	require.Equal(t, element{Cents(1), Cents(-250)}, back)
 }
 
 func TestAmountFmt(t *testing.T) {

@@ -2,12 +2,10 @@ package prepaid_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,56 +73,6 @@ func TestCheckWarnsOfTheMediaType(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, listed == nil, strings.Contains(fmt.Sprint(result.Warnings), "the outcome of every payment is unknown"))
 		require.Contains(t, fmt.Sprint(result.Warnings), "no payment of unknown outcome is sent again")
-	}
-}
-
-// Each mistake in a deployment has its own error.
-func TestCheckFailures(t *testing.T) {
-	t.Parallel()
-	granted := harness.NewScript(harness.Grant(1, "3600"))
-	is := func(target error) func(*testing.T, error) {
-		return func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, target)
-		}
-	}
-	for name, tc := range map[string]struct {
-		service harness.Split
-		check   func(t *testing.T, err error)
-	}{
-		"wrong credentials": {harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client")), Calls: harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))}, func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, prepaid.ErrUnauthorized)
-			require.ErrorAs(t, err, new(*prepaid.TokenError))
-		}},
-		"wrong address": {harness.Split{Tokens: harness.NewScript(harness.Respond(404, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, prepaid.ErrNotFound)
-			require.ErrorAs(t, err, new(*prepaid.TokenError))
-		}},
-		"no way there": {harness.Split{Tokens: harness.NewScript(harness.Unreachable(syscall.EHOSTUNREACH)), Calls: nil}, func(t *testing.T, err error) {
-			t.Helper()
-			cause, ok := errors.AsType[*prepaid.TransportError](err)
-			require.True(t, ok)
-			require.False(t, cause.Sent)
-		}},
-		"not on the whitelist": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(403, "forbidden"))}, is(prepaid.ErrForbidden)},
-		"refused":              {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
-		"something else responds": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorAs(t, err, new(*prepaid.DecodeError))
-		}},
-		"something else gives tokens": {harness.Split{Tokens: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorAs(t, err, new(*prepaid.DecodeError))
-		}},
-	} {
-		bubble(t, name, func(t *testing.T) {
-			result, err := harness.NewClient(t, harness.CredentialsConfig(tc.service)).Check(t.Context())
-			require.Nil(t, result)
-			require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-			tc.check(t, err)
-		})
 	}
 }
 

@@ -2,8 +2,6 @@ package prepaid
 
 import (
 	"database/sql"
-	"encoding/xml"
-	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -124,66 +122,6 @@ func TestDateValid(t *testing.T) {
 	for day := time.Date(1899, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 1905; day = day.AddDate(0, 0, 1) {
 		require.True(t, DateOf(day).valid())
 	}
-}
-
-func TestDateJSON(t *testing.T) {
-	t.Parallel()
-	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
-		type person struct {
-			Birth   Date  `json:"birth"`
-			Expiry  Date  `json:"expiry,omitzero"`
-			Pointer *Date `json:"pointer"`
-		}
-		p := person{Birth: Date{1990, time.May, 1}, Pointer: &Date{2024, time.February, 29}}
-		out, err := lib.marshal(p)
-		require.NoError(t, err)
-		require.Equal(t, `{"birth":"1990-05-01T00:00:00Z","pointer":"2024-02-29T00:00:00Z"}`, string(out))
-		var back person
-		require.NoError(t, lib.unmarshal(out, &back))
-		require.Equal(t, p, back)
-
-		out, err = lib.marshal(person{})
-		require.NoError(t, err)
-		require.Equal(t, `{"birth":"","pointer":null}`, string(out))
-		require.NoError(t, lib.unmarshal(out, &back))
-		require.Equal(t, person{}, back)
-
-		d := Date{1990, time.May, 1}
-		require.NoError(t, lib.unmarshal([]byte(`null`), &d))
-		require.Zero(t, d)
-		require.NoError(t, lib.unmarshal([]byte(`"2026-11-03T00:00:00\u002b11:00"`), &d))
-		require.Equal(t, Date{2026, time.November, 3}, d)
-		for _, in := range []string{`20261103`, `true`, `{}`, `[2026,11,3]`, `" "`, `"2026-02-30"`, `"null"`} {
-			err := lib.unmarshal([]byte(in), &d)
-			require.ErrorIs(t, err, errDateSyntax, in)
-			require.NotContains(t, err.Error(), "2026")
-		}
-		require.Equal(t, Date{2026, time.November, 3}, d)
-
-		days := map[Date]int{{2026, time.November, 3}: 1}
-		out, err = lib.marshal(days)
-		require.NoError(t, err)
-		require.Equal(t, `{"2026-11-03T00:00:00Z":1}`, string(out))
-		var daysBack map[Date]int
-		require.NoError(t, lib.unmarshal(out, &daysBack))
-		require.Equal(t, days, daysBack)
-	})
-}
-
-func TestDateText(t *testing.T) {
-	t.Parallel()
-	d := Date{987, time.January, 2}
-	text, err := d.AppendText([]byte("> "))
-	require.NoError(t, err)
-	require.Equal(t, "> 0987-01-02T00:00:00Z", string(text))
-	require.Equal(t, "0987-01-02||{0987-01-02}", fmt.Sprintf("%v|%v|%v", d, Date{}, struct{ D Date }{d}))
-
-	type element struct{ D Date }
-	out, err := xml.Marshal(element{d})
-	require.NoError(t, err)
-	var back element
-	require.NoError(t, xml.Unmarshal(out, &back))
-	require.Equal(t, element{d}, back)
 }
 
 func TestDateOfAndTime(t *testing.T) {

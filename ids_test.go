@@ -2,9 +2,7 @@ package prepaid
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,65 +12,6 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
-
-func TestTransactionIDJSON(t *testing.T) {
-	t.Parallel()
-	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
-		for _, test := range []struct {
-			in   string
-			want TransactionID
-		}{
-			{`12`, "12"},
-			{`12.0`, "12"},
-			{`1.2e1`, "12"},
-			{`12E0`, "12"},
-			{`0`, "0"},
-			{`-0`, "0"},
-			{`0.0`, "0"},
-			{`-7`, "-7"},
-			{`9007199254740993`, "9007199254740993"}, // 2^53 + 1: a float64 would lose the 1
-			{`9007199254740993.0`, "9007199254740993"},
-			{`9223372036854775807`, "9223372036854775807"},
-			{`18446744073709551616`, "18446744073709551616"},
-			{`123456789012345678901234567890`, "123456789012345678901234567890"},
-			{`12.5`, "12.5"},
-			{`1e400`, "1e400"},
-			{`"12"`, "12"},
-			{`"12.0"`, "12.0"}, // text is kept as received
-			{`"00012"`, "00012"},
-			{`"9007199254740993"`, "9007199254740993"},
-			{`"b3f1-7\/x"`, "b3f1-7/x"},
-			{`""`, ""},
-			{`null`, ""},
-		} {
-			id := TransactionID("before")
-			require.NoError(t, lib.unmarshal([]byte(test.in), &id), test.in)
-			require.Equal(t, test.want, id, test.in)
-			out, err := lib.marshal(id)
-			require.NoError(t, err)
-			require.Equal(t, `"`+string(id)+`"`, string(out))
-			var back TransactionID
-			require.NoError(t, lib.unmarshal(out, &back))
-			require.Equal(t, id, back)
-		}
-		for _, in := range []string{`true`, `false`, `{}`, `[12]`} {
-			id := TransactionID("before")
-			require.ErrorIs(t, lib.unmarshal([]byte(in), &id), errTransactionIDSyntax, in)
-			require.Equal(t, TransactionID("before"), id)
-		}
-
-		var body struct {
-			ID     TransactionID `json:"id"`
-			Parent TransactionID `json:"parent_id"`
-		}
-		require.NoError(t, lib.unmarshal([]byte(`{"id":12}`), &body))
-		require.Equal(t, TransactionID("12"), body.ID)
-		require.Empty(t, body.Parent)
-	})
-	for _, in := range []string{``, `012`, `1x`, `-`, `"`} {
-		require.ErrorIs(t, new(TransactionID).UnmarshalJSON([]byte(in)), errTransactionIDSyntax, in)
-	}
-}
 
 func TestTransactionNumber(t *testing.T) {
 	t.Parallel()
@@ -113,23 +52,6 @@ func TestAccountAndCompanyIDJSON(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, wire, string(out))
 	})
-}
-
-func TestMCC(t *testing.T) {
-	t.Parallel()
-	for n := range 10_000 {
-		want := MCC(fmt.Sprintf("%04d", n))
-		for _, in := range []string{string(want), strconv.Itoa(n)} {
-			require.Equal(t, want, MCC(padCode(in)))
-		}
-		require.True(t, want.valid())
-	}
-	for _, in := range []string{"", " ", "54111", "00742", "54 1", "-1", "+742", "54.1", "5e3", "54a1", "٧٤٢", "742 ", "0x1"} {
-		require.False(t, MCC(padCode(in)).valid(), in)
-	}
-	for _, m := range []MCC{"1", "12", "742"} {
-		require.False(t, m.valid())
-	}
 }
 
 func TestMCCJSON(t *testing.T) {
@@ -184,19 +106,6 @@ func TestMCCJSON(t *testing.T) {
 	})
 	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`0742`)), errMCCSyntax)
 	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`7x`)), errMCCSyntax)
-}
-
-func TestMCCNumber(t *testing.T) {
-	t.Parallel()
-	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
-		out, err := lib.marshal(map[string][]mccNumber{"add": {"0742", "5411", "0000", "0001", "9999", "0010"}})
-		require.NoError(t, err)
-		require.Equal(t, `{"add":[742,5411,0,1,9999,10]}`, string(out))
-		for _, bad := range []mccNumber{"", "742", "54111", "retail", "-742", "7e42"} {
-			_, err := lib.marshal(bad)
-			require.ErrorIs(t, err, errMCCSyntax, string(bad))
-		}
-	})
 }
 
 func FuzzMCC(f *testing.F) {

@@ -15,43 +15,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
-
-// A capture holds the last complete response, whatever its status, with fields that this version does not know.
-func TestCapture(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		body := `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","loyalty_points":7}`
-		service := harness.NewScript(
-			harness.Respond(503, "", ""), harness.After(2*time.Second, harness.Respond(200, harness.VendorJSON, body, "X-Trace: abc")),
-			harness.ServiceError(404, "not_found"), harness.Broken(harness.ErrCut),
-		)
-		config := harness.ClockConfig(service)
-		config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Second, MaxWait: time.Second}
-		client := harness.NewClient(t, config)
-		var seen harness.Capture
-		require.Nil(t, seen.Last())
-		ctx := seen.In(t.Context())
-
-		require.NoError(t, harness.OpGet().Call(ctx, client))
-		last := seen.Last()
-		require.Equal(t, 200, last.StatusCode)
-		require.Equal(t, "abc", last.Header.Get("X-Trace"))
-		require.Equal(t, body, string(last.Body))
-
-		require.ErrorIs(t, harness.OpGet().Call(ctx, client), prepaid.ErrNotFound)
-		require.Equal(t, 404, seen.Last().StatusCode)
-		require.Contains(t, string(seen.Last().Body), "words of the service")
-		require.Equal(t, body, string(last.Body), "an earlier response stays unchanged")
-
-		require.ErrorIs(t, harness.OpGet().Call(ctx, client), harness.ErrCut)
-		require.Equal(t, 404, seen.Last().StatusCode, "an exchange without a response is not stored")
-	})
-}
 
 // A response prints without header and body.
 func TestCapturedResponseIsRedacted(t *testing.T) {
@@ -169,34 +136,6 @@ func TestTraceOrder(t *testing.T) {
 	})
 }
 
-// A call that sends nothing is reported once, as a call; so is a call whose next attempt never left.
-func TestTraceOfWhatWasNotSent(t *testing.T) {
-	t.Parallel()
-	var j journal
-	config := harness.Config("https://cards.example")
-	config.Trace = j.trace("A")
-	config.Transport = harness.NewScript(harness.ServiceError(401, "invalid_token"))
-	errNone := errors.New("none")
-	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-		if rejected != nil {
-			return nil, errNone
-		}
-		return &oauth2.Token{AccessToken: "token-1"}, nil
-	})
-	client := harness.NewClient(t, config)
-	_, err := client.Accounts.Get(t.Context(), "..")
-	require.Error(t, err)
-	require.Len(t, j.lines, 1)
-	require.Regexp(t, `^A call Accounts.Get rejected 0 attempts .*: prepaid: Accounts.Get: rejected: invalid input: id must not be`, j.lines[0])
-
-	j.lines = nil
-	require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), errNone)
-	require.Len(t, j.lines, 3, "%s", j.lines)
-	require.Regexp(t, `^A start `, j.lines[0])
-	require.Regexp(t, `^A done 1 status 401 `, j.lines[1])
-	require.Regexp(t, `^A call Accounts.Get not processed 1 attempts `, j.lines[2])
-}
-
 // Hooks that panic or return no context do not affect the call; the panic is logged without its value.
 func TestTracePanics(t *testing.T) {
 	t.Parallel()
@@ -254,24 +193,6 @@ func (l panickingLog) Enabled(_ context.Context, level slog.Level) bool {
 func (panickingLog) Handle(context.Context, slog.Record) error { panic("CANARY") }
 func (l panickingLog) WithAttrs([]slog.Attr) slog.Handler      { return l }
 func (l panickingLog) WithGroup(string) slog.Handler           { return l }
-
-// A hook that observes may be added to a context that others share.
-func TestTracesOfSiblingContexts(t *testing.T) {
-	t.Parallel()
-	client := harness.NewClient(t, scripted(harness.NewScript(harness.Succeed(harness.OpGet()))))
-	var common, left, right journal
-	parent := t.Context()
-	for range 3 { // enough that a slice has spare capacity
-		parent = prepaid.WithTrace(parent, common.trace("P"))
-	}
-	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
-	require.NoError(t, harness.OpGet().Call(first, client))
-	require.NoError(t, harness.OpGet().Call(second, client))
-	require.NoError(t, harness.OpGet().Call(second, client))
-	require.Len(t, common.lines, 27)
-	require.Len(t, left.lines, 3)
-	require.Len(t, right.lines, 6)
-}
 
 // Every later hook of a call gets the context of CallStart, whether or not something is sent.
 func TestCallStart(t *testing.T) {

@@ -2,7 +2,6 @@ package prepaid_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -123,30 +122,6 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
-// For a poll, a report that is not ready is no failure in the log. The download's error has the operation of its requests.
-func TestLogOfReportPolls(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var log recordingHandler
-		notReady := harness.Respond(204, "", "")
-		config := harness.ClockConfig(harness.NewScript(notReady, notReady, harness.Respond(200, harness.VendorJSON, `{"reportdata":"a\n","totalrecords":2}`)))
-		config.Logger = log.logger()
-		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
-		require.NoError(t, err)
-		records := log.records(t)
-		require.Len(t, records, 3)
-		for i, status := range []float64{204, 204, 200} {
-			require.Equal(t, "DEBUG", records[i]["level"])
-			require.Equal(t, "Reporting.Result", records[i]["operation"])
-			require.Equal(t, status, records[i]["status"])
-			require.NotContains(t, records[i], "error")
-		}
-		_, err = reader.Report()
-		require.ErrorContains(t, err, "report incomplete")
-		require.Equal(t, "Reporting.Result", harness.CallError(t, err).Operation)
-	})
-}
-
 // No record holds a body, a query, a header, an id or the words of a response.
 func TestLogHoldsNoContent(t *testing.T) {
 	t.Parallel()
@@ -172,14 +147,4 @@ func TestLogHoldsNoContent(t *testing.T) {
 		}
 		require.Contains(t, text, "/accounts/company/{companyid}")
 	})
-}
-
-// A logger without the debug level gets no debug records.
-func TestLogLevel(t *testing.T) {
-	t.Parallel()
-	var log recordingHandler
-	config := scripted(harness.NewScript(harness.Respond(503, "", ""), harness.Succeed(harness.OpGet())))
-	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
-	require.NoError(t, harness.OpGet().Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
-	require.Empty(t, log.text())
 }

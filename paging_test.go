@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -153,105 +152,6 @@ func TestPageLast(t *testing.T) {
 	require.True(t, new(prepaid.Page[int]).Last())
 }
 
-// Each paged operation asks for pages by the same two parameters, in addition to its own.
-func TestPagedOperations(t *testing.T) {
-	t.Parallel()
-	paging := prepaid.Paging{Page: 2, Size: 10}
-	for want, call := range map[string]func(ctx context.Context, c *prepaid.Client) error{
-		"/accounts?client_account_key=k&client_id=acme&page_number=2&page_size=10&with_bpay=1": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
-				ProgramClientID: "acme", ClientAccountKey: "k", Include: []prepaid.Include{prepaid.IncludeBPay}, Paging: paging,
-			})
-			return err
-		},
-		"/accounts/company/7?first_name=A%20%26%20B&page_number=2&page_size=10&status=closed": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.SearchCompanyPage(ctx, 7, prepaid.SearchCompanyParams{
-				FirstName: "A & B", Status: prepaid.AccountStatusClosed, Paging: paging,
-			})
-			return err
-		},
-		"/accounts/acc-1/transactions?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.TransactionsPage(ctx, "acc-1", prepaid.ListTransactionsParams{Paging: paging})
-			return err
-		},
-		"/policy/mccodes?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Policy.MerchantCategoryCodesPage(ctx, paging)
-			return err
-		},
-		"/hooks?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Hooks.ListPage(ctx, paging)
-			return err
-		},
-		"/hooks/hook-1/undeliverable?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Hooks.UndeliverablePage(ctx, "hook-1", paging)
-			return err
-		},
-	} {
-		service := harness.NewScript(harness.Respond(204, "", ""))
-		require.NoError(t, call(t.Context(), harness.NewClient(t, scripted(service))))
-		require.Equal(t, "/3.0"+want, service.Requests()[0].Target)
-	}
-}
-
-// Company search may respond with one bare account; an item without a required member is refused.
-func TestPageForms(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]int{
-		harness.AccountJSON:                      1,
-		"[" + harness.AccountJSON + "]":          1,
-		" [ ] ":                                  0,
-		`[{"status":"active"}]`:                  -1,
-		`[` + harness.AccountJSON + `,null]`:     -1,
-		`[` + harness.AccountJSON + `,{}]`:       -1,
-		`{"balance":1}`:                          -1,
-		`{"error":"x"}`:                          -1,
-		`null`:                                   -1,
-		`"accounts"`:                             -1,
-		`[` + harness.AccountJSON:                -1,
-		`[` + harness.AccountJSON + `] trailing`: -1,
-		``:                                       -1,
-	} {
-		client, _ := pagedClient(t, harness.Respond(200, harness.VendorJSON, body))
-		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
-		if want < 0 {
-			require.ErrorAs(t, err, new(*prepaid.DecodeError), body)
-			require.Nil(t, page)
-			continue
-		}
-		require.NoError(t, err, body)
-		require.Len(t, page.Items, want, body)
-	}
-}
-
-// A page logs its numbers and not its items.
-func TestPageLogValue(t *testing.T) {
-	t.Parallel()
-	client, _ := pagedClient(t, pageOf(1, 2, "2 3 5"))
-	page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
-	require.NoError(t, err)
-	var b strings.Builder
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("read", "page", page)
-	require.Contains(t, b.String(), `"page":{"number":1,"items":2,"total_pages":3,"total_items":5}`)
-}
-
-// Collect stops at its limit and keeps the items so far.
-func TestCollect(t *testing.T) {
-	t.Parallel()
-	client, _ := pagedClient(t, pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4"))
-	for limit, want := range map[int]int{10: 4, 4: 4, 3: 3, 0: 0} {
-		accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), limit)
-		require.Len(t, accounts, want)
-		require.Equal(t, limit < 4, errors.Is(err, prepaid.ErrTooMany))
-		for i, account := range accounts {
-			require.EqualValues(t, ids(1, 4)[i], account.ID, "each item has its own memory")
-		}
-	}
-	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"), harness.ServiceError(403, "forbidden"))
-	accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), 10)
-	require.Len(t, accounts, 2)
-	require.ErrorIs(t, err, prepaid.ErrForbidden)
-}
-
 // How an iteration finds its end, with and without pages fetched ahead: nothing is lost or doubled, and no page beyond
 // the last is requested.
 func TestIterationEnds(t *testing.T) {
@@ -326,71 +226,5 @@ func TestIterationFromPage(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, ids(3, 5), got)
 		require.Equal(t, []string{"page_number=2&page_size=100", "page_number=3&page_size=100"}, asked(service))
-	}
-}
-
-// Leaving the loop requests no more pages.
-func TestIterationBreak(t *testing.T) {
-	t.Parallel()
-	client, service := pagedClient(t, pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"))
-	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
-		break
-	}
-	require.Len(t, service.Requests(), 1)
-	seen := 0
-	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
-		if seen++; seen == 3 {
-			break
-		}
-	}
-	require.Len(t, service.Requests(), 3)
-}
-
-// An iterator may be used again: it starts anew.
-func TestIterationAgain(t *testing.T) {
-	t.Parallel()
-	client, _ := pagedClient(t, pageOf(1, 2, "2 2 3"), pageOf(3, 3, "2 2 3"))
-	all := searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 2})
-	for range 3 {
-		got, err := collected(all)
-		require.NoError(t, err)
-		require.Equal(t, ids(1, 3), got)
-	}
-}
-
-// The iteration of an invalid request yields only its error, and nothing is sent.
-func TestIterationOfInvalidRequest(t *testing.T) {
-	t.Parallel()
-	for _, prefetch := range []int{0, 3} {
-		client, service := pagedClient(t)
-		var failures []error
-		for account, err := range searchCompany(t.Context(), client, prepaid.Paging{Page: -1, Prefetch: prefetch}) {
-			require.Nil(t, account)
-			failures = append(failures, err)
-		}
-		require.Len(t, failures, 1)
-		require.ErrorAs(t, failures[0], new(*prepaid.ValidationError))
-		require.Empty(t, service.Requests())
-	}
-}
-
-// A context that ends between pages ends the iteration with its error.
-func TestIterationCancelled(t *testing.T) {
-	t.Parallel()
-	for _, prefetch := range []int{0, 2} {
-		client, _ := pagedClient(t, pageOf(1, 2, "2 9 18"), pageOf(3, 4, "2 9 18"), pageOf(5, 6, "2 9 18"), pageOf(7, 8, "2 9 18"))
-		ctx, cancel := context.WithCancel(t.Context())
-		var got []string
-		var failure error
-		for account, err := range searchCompany(ctx, client, prepaid.Paging{Prefetch: prefetch}) {
-			if failure = err; err == nil {
-				got = append(got, string(account.ID))
-			}
-			cancel()
-		}
-		cancel()
-		require.ErrorIs(t, failure, context.Canceled)
-		require.Equal(t, ids(1, len(got)), got)
-		require.Less(t, len(got), 8)
 	}
 }

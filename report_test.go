@@ -2,8 +2,6 @@ package prepaid
 
 import (
 	"bytes"
-	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,34 +94,6 @@ func TestReportReader(t *testing.T) {
 	require.Equal(t, 1, body.closed)
 }
 
-// A reader made for a fake behaves as one of a download in any use: result, count, error.
-func TestReaderOfReport(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"id,name\r\n1,\"Zo\u00eb \"\"Z\"\"\nde Graaf\"\n\n2,\n", "\ufeffa\n", "", "a\xff\u2028</script>\t\n", "a,\"b\nc", "a\"b\n",
-	} {
-		for total := range int64(4) {
-			for _, headers := range []bool{false, true} {
-				for name, use := range reportUses {
-					run := ReportRun{Template: "t", ID: "r", ColumnHeaders: headers}
-					made, downloaded := Report{Data: text, TotalRecords: total}.Reader(run), newTestReport(reportBody(t, text, total), headers)
-					got, want := use(made), use(downloaded)
-					require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), "%s %q", name, text)
-					require.Equal(t, run, made.Run())
-					_, known := made.TotalRecords()
-					_, wanted := downloaded.TotalRecords()
-					require.Equal(t, wanted, known)
-					require.Equal(t, fmt.Sprint(use(downloaded)), fmt.Sprint(use(made)), "a second use")
-					require.NoError(t, made.Close())
-				}
-			}
-		}
-	}
-	report, err := Report{Data: "a,b\nc,d\n", TotalRecords: 2}.Reader(ReportRun{}).Report()
-	require.NoError(t, err)
-	require.Equal(t, &Report{Data: "a,b\nc,d\n", TotalRecords: 2}, report)
-}
-
 func TestReportRunExpiresAt(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
@@ -193,54 +163,6 @@ func TestReportTruncatedAnywhere(t *testing.T) {
 	}
 }
 
-func TestReportGoodRowsBeforeFailure(t *testing.T) {
-	t.Parallel()
-	r := newTestReport(`{"reportdata":"a\nb\nccc`, false)
-	r.mediaType = "application/json"
-	rows, err := collectReportRows(r)
-	require.Equal(t, [][]string{{"a"}, {"b"}}, rows)
-	failure, ok := errors.AsType[*ReportError](err)
-	require.True(t, ok)
-	require.Equal(t, int64(2), failure.Rows)
-	require.Equal(t, int64(4), failure.Bytes)
-	decode, ok := errors.AsType[*DecodeError](err)
-	require.True(t, ok)
-	require.Equal(t, &DecodeError{StatusCode: 200, MediaType: "application/json", Offset: 24, Err: io.ErrUnexpectedEOF}, decode)
-	require.Equal(t, "prepaid: report incomplete after 2 rows (4 bytes): "+decode.Error(), failure.Error())
-
-	r = newTestReport(`{"reportdata":"a\nb\nccc`, false)
-	var text bytes.Buffer
-	_, err = io.Copy(&text, r)
-	require.Equal(t, "a\nb\nccc", text.String())
-	failure, ok = errors.AsType[*ReportError](err)
-	require.True(t, ok)
-	require.Equal(t, int64(2), failure.Rows)
-	require.Equal(t, int64(7), failure.Bytes)
-	_, again := r.Read(make([]byte, 1))
-	require.Equal(t, err, again, "the error stays")
-}
-
-func TestReportMalformedCSV(t *testing.T) {
-	t.Parallel()
-	const secret = `5"pipe`
-	body := reportBody(t, "a\n"+secret+"\n", 2)
-	_, err := collectReportRows(newTestReport(body, false))
-	require.ErrorContains(t, err, "report incomplete")
-	require.ErrorIs(t, err, csv.ErrBareQuote)
-	require.ErrorContains(t, err, "row 2")
-	require.NotContains(t, err.Error(), "pipe")
-
-	text, err := io.ReadAll(newTestReport(body, false))
-	require.NoError(t, err, "such a report can be read as text")
-	require.Equal(t, "a\n"+secret+"\n", string(text))
-
-	for name, use := range reportUses {
-		err := use(newTestReport(reportBody(t, "a\n\"b\n", 2), false))
-		require.ErrorIs(t, err, csv.ErrQuote, name)
-		require.ErrorContains(t, err, "row 2")
-	}
-}
-
 func TestReportUsedOnce(t *testing.T) {
 	t.Parallel()
 	for first, use := range reportUses {
@@ -275,27 +197,6 @@ func TestReportUsedOnce(t *testing.T) {
 	for _, err := range seq {
 		require.ErrorIs(t, err, errReportUsed)
 	}
-}
-
-func TestReportRowsLeftEarly(t *testing.T) {
-	t.Parallel()
-	body := &closeCounter{Reader: strings.NewReader(reportBody(t, "a\nb\n", 2))}
-	r := newReportReader(ReportRun{}, body, nil)
-	for row, err := range r.Rows() {
-		require.NoError(t, err)
-		require.Equal(t, []string{"a"}, row)
-		break
-	}
-	require.Equal(t, 1, body.closed)
-
-	body = &closeCounter{Reader: strings.NewReader(reportBody(t, "a\nb\n", 2))}
-	r = newReportReader(ReportRun{}, body, nil)
-	require.Panics(t, func() {
-		for range r.Rows() {
-			panic("the caller's own")
-		}
-	})
-	require.Equal(t, 1, body.closed)
 }
 
 func TestReportClosed(t *testing.T) {
@@ -339,21 +240,6 @@ func TestReportClosed(t *testing.T) {
 	closing.Wait()
 	require.ErrorContains(t, err, "report incomplete")
 	require.True(t, errors.Is(err, io.ErrClosedPipe) || errors.Is(err, errReportUsed), "closed before or during the read")
-}
-
-func TestReportConnectionFails(t *testing.T) {
-	t.Parallel()
-	for name, use := range reportUses {
-		body := &closeCounter{Reader: io.MultiReader(
-			strings.NewReader(`{"reportdata":"a\n`), iotest.ErrReader(context.Canceled))}
-		err := use(newReportReader(ReportRun{}, body, nil))
-		require.ErrorIs(t, err, context.Canceled, name)
-		require.ErrorContains(t, err, "report incomplete")
-		failure, ok := errors.AsType[*ReportError](err)
-		require.True(t, ok)
-		require.Equal(t, int64(1), failure.Rows)
-		require.Equal(t, 1, body.closed)
-	}
 }
 
 func TestReportZeroReader(t *testing.T) {
@@ -407,25 +293,6 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReportWriteTo(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("1,\"Zoë \"\"Z\"\"\nde Graaf\"\r\n", 40_000) // several blocks
-	body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 40_000))}
-	r := newReportReader(ReportRun{}, body, nil)
-	head := make([]byte, 100)
-	_, err := io.ReadFull(r, head) // text that was already read is not written again
-	require.NoError(t, err)
-	var rest strings.Builder
-	n, err := io.Copy(&rest, r)
-	require.NoError(t, err)
-	require.Equal(t, int64(len(text)-len(head)), n)
-	require.True(t, text == string(head)+rest.String())
-	require.Equal(t, 1, body.closed)
-	n, err = r.WriteTo(&rest)
-	require.NoError(t, err, "still at its end")
-	require.Zero(t, n)
-}
-
 func TestReportWriteToFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
@@ -445,23 +312,6 @@ func TestReportWriteToFails(t *testing.T) {
 			require.ErrorIs(t, err, errReportUsed)
 		}
 	}
-}
-
-// An error after the buffer was enlarged has the right offset in the body.
-func TestReportWriteToOffset(t *testing.T) {
-	t.Parallel()
-	body := `{"reportdata":"` + strings.Repeat(`a\n`, 200_000) + "\x01"
-	r := newTestReport(body, false)
-	_, err := r.Read(make([]byte, 7))
-	require.NoError(t, err)
-	n, err := r.WriteTo(io.Discard)
-	require.Equal(t, int64(400_000-7), n)
-	failure, ok := errors.AsType[*ReportError](err)
-	require.True(t, ok)
-	require.Equal(t, int64(200_000), failure.Rows)
-	decode, ok := errors.AsType[*DecodeError](err)
-	require.True(t, ok)
-	require.Equal(t, int64(len(body)-1), decode.Offset)
 }
 
 func TestReportProgress(t *testing.T) {

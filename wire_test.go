@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/wire"
@@ -155,51 +154,6 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	for _, body := range otherBodies {
 		sameForAll(t, []byte(body))
 	}
-}
-
-// The service's usual responses are plain; otherwise accounts and histories would be slow.
-func TestWireReaderReadsTheFixtures(t *testing.T) {
-	t.Parallel()
-	body := func(name string) []byte {
-		file, err := os.ReadFile("internal/tests/contract/testdata/" + name + ".json")
-		require.NoError(t, err)
-		var fixture struct {
-			Response struct {
-				Body jsontext.Value `json:"body"`
-			} `json:"response"`
-		}
-		require.NoError(t, json.Unmarshal(file, &fixture))
-		return fixture.Response.Body
-	}
-	for _, name := range []string{"200", "200-nulls", "200-required-only", "200-unknown-values"} {
-		require.True(t, sameAsOptions[Account](t, body("Accounts.Get/"+name)), name)
-	}
-	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
-	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
-	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
-	for _, name := range []string{"200", "200-every-type"} {
-		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))
-		require.True(t, ok, name)
-		var want []Transaction
-		require.NoError(t, json.Unmarshal(body("Accounts.Transactions/"+name), &want, decodeOptions))
-		require.Equal(t, want, items)
-	}
-}
-
-// A response that is read again starts from zero values, and an item's texts do not leak into another.
-func TestWireReaderLeavesNothing(t *testing.T) {
-	t.Parallel()
-	a := &response{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
-	account := Account{NameOnCard: "left over"}
-	require.NoError(t, decodeJSON(a, &account))
-	require.Equal(t, Account{ID: "E1", Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
-
-	items, ok := readItems[Account]([]byte(`[{"display_name":"one"},{"name_on_card":"two"},{"display_name":"three"}]`))
-	require.True(t, ok)
-	require.Equal(t, []string{"one", "", "three"}, []string{items[0].DisplayName, items[1].DisplayName, items[2].DisplayName})
-	require.Equal(t, "two", items[1].NameOnCard)
-	_, ok = readItems[CategoryRule]([]byte(`[{}]`))
-	require.False(t, ok, "a type without a fast path")
 }
 
 // Every string type of a response is read from a number, too.

@@ -3,90 +3,12 @@ package internal_test
 import (
 	"encoding/json"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/number"
 )
-
-func TestParseExponent(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		in, want string
-		err      error
-	}{
-		{"1e0", "1", nil},
-		{"1E2", "100", nil},
-		{"1.5e+1", "15", nil},
-		{"-2550e-2", "-25.5", nil},
-		{"1.20e1", "12", nil},
-		{"0e999999999999999999999", "0", nil},
-		{"-0.0E-7", "0", nil},
-		{"1e18", "1000000000000000000", nil},
-		{"9999999999999999999e-19", "0.9999999999999999999", nil},
-		{"1e-19", "0.0000000000000000001", nil},
-		{"1000e-21", "0.000000000000000001", nil},
-		{"0." + strings.Repeat("0", 99) + "1e100", "1", nil},
-		{"1" + strings.Repeat("0", 300) + "e-300", "1", nil},
-		{"1e-20", "", number.ErrRange},
-		{"1e19", "", number.ErrRange},
-		{"12e18", "", number.ErrRange},
-		{"1e99999999999999999999999999", "", number.ErrRange},
-		{"1e-99999999999999999999999999", "", number.ErrRange},
-		{"1e", "", number.ErrSyntax},
-		{"1e+", "", number.ErrSyntax},
-		{"1e-", "", number.ErrSyntax},
-		{"1e1.0", "", number.ErrSyntax},
-		{"1e1e1", "", number.ErrSyntax},
-		{"e1", "", number.ErrSyntax},
-		{"1.e1", "", number.ErrSyntax},
-		{"01e1", "", number.ErrSyntax},
-		{"99999999999999999999e1x", "", number.ErrSyntax}, // syntax comes before range
-	} {
-		got, err := number.Parse(test.in, true)
-		require.ErrorIs(t, err, test.err, test.in)
-		if test.err == nil {
-			require.Equal(t, test.want, got.String(), test.in)
-		}
-		fromBytes, bytesErr := number.Parse([]byte(test.in), true)
-		require.Equal(t, got, fromBytes, test.in)
-		require.Equal(t, err, bytesErr, test.in)
-		if strings.ContainsAny(test.in, "eE") {
-			_, err = number.Parse(test.in, false)
-			require.ErrorIs(t, err, number.ErrSyntax, test.in)
-		}
-	}
-}
-
-func TestInteger(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"0":                         "0",
-		"-0":                        "0",
-		"0.0":                       "0",
-		"0e5":                       "0",
-		"12":                        "12",
-		"12.0":                      "12",
-		"1.2e1":                     "12",
-		"-12.00":                    "-12",
-		"9007199254740993":          "9007199254740993",
-		"9007199254740993.0":        "9007199254740993",
-		"9999999999999999999":       "9999999999999999999",
-		"1234567890123456789012345": "1234567890123456789012345",
-		"12.5":                      "12.5",
-		"1e400":                     "1e400",
-	} {
-		got, ok := number.Integer([]byte(in))
-		require.True(t, ok, in)
-		require.Equal(t, want, string(got), in)
-	}
-	for _, in := range []string{"", "-", "1x", "012", "1e"} {
-		_, ok := number.Integer([]byte(in))
-		require.False(t, ok, in)
-	}
-}
 
 func TestInt64(t *testing.T) {
 	t.Parallel()

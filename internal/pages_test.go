@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -22,25 +21,6 @@ type page struct {
 }
 
 func (p *page) head() pages.Head { return p.Head }
-
-// listOf returns a service with n items at first, size per page. It adds change[number] items before it serves page number.
-func listOf(n, size int, change map[int]int, count bool) pages.Fetcher[*page] {
-	first := 0
-	return func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
-		first -= change[number] // newer items come before all others
-		delete(change, number)
-		total := n - first
-		p := &page{Head: pages.Head{Number: number, Size: size, Reported: count, Counted: count}}
-		if count {
-			p.Pages, p.Items = (total+size-1)/size, total
-		}
-		for i := first + (number-1)*size; i < n && len(p.ids) < size; i++ {
-			p.ids = append(p.ids, strconv.Itoa(i))
-		}
-		p.Received = len(p.ids)
-		return p, nil
-	}
-}
 
 // readPages reads all of a list, and fails the test when an item is met twice.
 func readPages(t *testing.T, ahead int, fetch pages.Fetcher[*page]) (ids []string, failed error) {
@@ -64,22 +44,6 @@ func readPages(t *testing.T, ahead int, fetch pages.Fetcher[*page]) (ids []strin
 		}
 	}
 	return ids, nil
-}
-
-func TestEveryItemIsMetOnce(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{0, 1, 9, 10, 11, 30} {
-		for _, count := range []bool{true, false} {
-			ids, err := readPages(t, 0, listOf(n, 10, nil, count))
-			require.NoError(t, err)
-			require.Len(t, ids, n)
-		}
-	}
-	ids, err := readPages(t, 0, listOf(30, 10, map[int]int{2: 3, 3: 12}, true))
-	require.NoError(t, err)
-	for i := range 30 {
-		require.Contains(t, ids, strconv.Itoa(i))
-	}
 }
 
 func TestListsThatEndEarly(t *testing.T) {
@@ -153,43 +117,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Pages are fetched ahead, never beyond the last, and delivered in order. A page that is older than the one before it is read
-// again.
-func TestPrefetched(t *testing.T) {
-	t.Parallel()
-	most := 0
-	total := map[int]int{1: 40, 2: 41, 3: 39, 4: 41}
-	again := 0
-	var numbers []int
-	var mu sync.Mutex
-	fetch := func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		most = max(most, number)
-		if number == 3 {
-			if again++; again == 2 {
-				total[3] = 41
-			}
-		}
-		return &page{Head: pages.Head{Number: number, Pages: 4, Items: total[number], Received: 10, Reported: true, Counted: true}}, nil
-	}
-	for one, err := range pages.Prefetched(t.Context(), 1, 1, fetch, (*page).head) {
-		require.NoError(t, err)
-		if numbers = append(numbers, one.Number); one.Number == 4 {
-			break
-		}
-	}
-	require.Equal(t, []int{1, 2, 3, 4}, numbers)
-	require.Equal(t, 4, most)
-	require.Equal(t, 2, again)
-
-	broken := errors.New("broken")
-	for one, err := range pages.Prefetched(t.Context(), 1, 3, func(context.Context, int, <-chan struct{}) (*page, error) { return nil, broken }, (*page).head) {
-		require.Nil(t, one)
-		require.ErrorIs(t, err, broken)
-	}
-}
-
 // counts is a service that responds after a second with the counts that it is given for each copy of a page in turn; -1
 // leaves the counts out.
 type counts struct {
@@ -222,44 +149,6 @@ func (c *counts) fetch(ctx context.Context, number int, _ <-chan struct{}) (*pag
 		p.Items, p.Counted = items[0], items[0] >= 0
 	}
 	return p, nil
-}
-
-// readAll reads all pages of c from start on, works on each for a time, and returns how long it waited.
-func (c *counts) readAll(t *testing.T, start, ahead int, work time.Duration) (rounds time.Duration) {
-	t.Helper()
-	began, next := time.Now(), start
-	for one, err := range pages.Prefetched(t.Context(), start, ahead, c.fetch, (*page).head) {
-		require.NoError(t, err)
-		require.Equal(t, next, one.Number)
-		if next++; next > c.pages {
-			break
-		}
-		time.Sleep(work)
-		synctest.Wait()
-		c.mu.Lock()
-		require.LessOrEqual(t, len(c.fetched), next-start+ahead, "in memory")
-		c.mu.Unlock()
-	}
-	return time.Since(began) / time.Second
-}
-
-func TestRounds(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ pages, start, ahead, rounds int }{
-		{100, 1, 3, 26}, {100, 1, 7, 14}, {100, 1, 15, 8}, {100, 1, 1, 51}, {100, 1, 98, 2}, {100, 1, 1 << 40, 2},
-		{1, 1, 9, 1}, {2, 1, 9, 2}, {100, 51, 6, 8}, {100, 100, 6, 1},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := counts{pages: tc.pages}
-			require.EqualValues(t, tc.rounds, c.readAll(t, tc.start, tc.ahead, 0), tc)
-			require.Len(t, c.fetched, tc.pages-tc.start+1)
-		})
-	}
-	synctest.Test(t, func(t *testing.T) { // a slow consumer waits for the first page only
-		c := counts{pages: 20}
-		require.EqualValues(t, 1+19*10, c.readAll(t, 1, 4, 10*time.Second))
-		require.Len(t, c.fetched, 20)
-	})
 }
 
 // Pages that may be older than their predecessor are read again, as many as possible at the same time.
@@ -297,20 +186,4 @@ func TestOldPagesAreReadAgain(t *testing.T) {
 			require.EqualValues(t, tc.rounds, time.Since(began)/time.Second, name)
 		})
 	}
-}
-
-// A page that was requested when its predecessor had arrived is not older, whatever it counts: the list has become shorter,
-// perhaps because the consumer works it off.
-func TestPagesOfAShorterListAreReadOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := counts{pages: 10, items: map[int][]int{6: {90}, 7: {80}, 8: {70}, 9: {60}, 10: {50}}}
-		c.readAll(t, 1, 4, 10*time.Second)
-		require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, slices.Sorted(slices.Values(c.fetched)))
-	})
-	synctest.Test(t, func(t *testing.T) { // page 6 follows the first copy of page 5, not the second
-		c := counts{pages: 6, items: map[int][]int{2: {100, 100}, 3: {101}, 4: {101}, 5: {100, 102}, 6: {101, 103}}}
-		c.readAll(t, 1, 4, 10*time.Second)
-		require.Equal(t, []int{1, 2, 3, 4, 5, 5, 6, 6}, slices.Sorted(slices.Values(c.fetched)))
-	})
 }

@@ -1,7 +1,6 @@
 package internal_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -54,21 +53,4 @@ func TestFormat(t *testing.T) {
 			require.Equal(t, row.want, fmt.Sprintf(verb, row.value), verb)
 		}
 	}
-}
-
-// slog gets this as a group: nested, by name, with the values' own types in JSON.
-func TestLogValue(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	log := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
-	log.Info("m", "p", person{ID: 1, Name: "Ann", Nick: new("a"), Partner: &person{Raw: []byte("x")}})
-	require.JSONEq(t, `{"level":"INFO","msg":"m","p":{"ID":1,"Name":"[REDACTED]","Nick":"a","Partner":{"Raw":"[REDACTED]"}}}`, out.String())
-	out.Reset()
-	log.Info("m", "p", person{})
-	require.JSONEq(t, `{"level":"INFO","msg":"m"}`, out.String(), "an empty group is left out")
 }

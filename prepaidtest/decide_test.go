@@ -3,8 +3,6 @@ package prepaidtest
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,24 +99,4 @@ func TestDecide_HoldsARepeatUntilTheFirstHasEnded(t *testing.T) {
 		requests := c.Requests()
 		require.True(t, requests[len(requests)-1].Replayed)
 	})
-}
-
-// A server that mounts the emulator can set a request's origin in its context.
-func TestDecide_HasTheContextOfTheRequest(t *testing.T) {
-	t.Parallel()
-	type origin struct{}
-	c := start(t, Options{})
-	mounted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), origin{}, "elsewhere")))
-	}))
-	defer mounted.Close()
-	var seen []any
-	c.Decide(func(ctx context.Context, _ Arrival) Fault {
-		seen = append(seen, ctx.Value(origin{}))
-		return Fault{}
-	})
-	c.get("policy/mccodes").ok()
-	c.URL = mounted.URL + "/3.0/"
-	c.get("policy/mccodes").ok()
-	require.Equal(t, []any{nil, "elsewhere"}, seen)
 }

@@ -33,47 +33,6 @@ func (c *caller) transactionDeliveries() []Delivery {
 	return list
 }
 
-func TestDeliveryFault_Duplicate(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{})
-	c.InjectDelivery("", DuplicateMessage(2))
-	hook := c.addHook(hookText(t, r.URL, nil))
-	require.Equal(t, []string{"ping"}, r.types(), "a ping is not touched")
-	id := c.AddAccount(SeedAccount{Balance: "1"})
-	c.quiet()
-	ids := r.transactionIDs()
-	require.Len(t, ids, 3)
-	require.Equal(t, []string{ids[0], ids[0], ids[0]}, ids)
-	for _, delivery := range c.transactionDeliveries() {
-		require.True(t, delivery.Delivered)
-		require.True(t, delivery.Fault)
-		require.Equal(t, 1, delivery.Attempt)
-		require.EqualValues(t, hook, delivery.HookID)
-	}
-	c.Adjust(id, "1")
-	c.quiet()
-	require.Len(t, r.transactionIDs(), 4)
-}
-
-func TestDeliveryFault_LoseMessage(t *testing.T) {
-	t.Parallel()
-	r, other := newReceiver(t), newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
-	hook := c.addHook(hookText(t, r.URL, nil))
-	quiet := c.addHook(hookText(t, other.URL, nil)) // its certificate is the same
-	c.InjectDelivery(prepaid.HookID(hook), LoseMessage())
-	c.AddAccount(SeedAccount{Balance: "1"})
-	c.quiet()
-	require.Empty(t, r.transactionIDs())
-	require.Len(t, other.transactionIDs(), 1, "another hook is not touched")
-	for _, delivery := range c.transactionDeliveries() {
-		require.True(t, delivery.Delivered)
-		require.Equal(t, string(delivery.HookID) == hook, delivery.Fault)
-		require.Equal(t, string(delivery.HookID) == quiet, delivery.Status == 200)
-	}
-	c.get("hooks/" + hook + "/undeliverable").empty(204)
-}
-
 func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	t.Parallel()
 	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Minute}})
@@ -121,18 +80,6 @@ func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 	for _, delivery := range c.transactionDeliveries() {
 		require.Equal(t, 1, delivery.Attempt, "holding back is no attempt")
 	}
-}
-
-func TestDeliveryFault_Pings(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{})
-	c.InjectDelivery("", LoseResponse().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
-	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
-	require.Equal(t, []string{"ping"}, r.types())
-	hook := c.addHook(hookText(t, r.URL, nil))
-	require.Len(t, r.types(), 1, "the ping was lost and counted as received")
-	c.do("PATCH", "hooks/"+hook, `{"enabled":true}`).empty(200)
-	require.Len(t, r.types(), 3)
 }
 
 func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {

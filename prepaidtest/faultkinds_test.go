@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -14,29 +13,6 @@ import (
 )
 
 const codesOperation, resultOperation = "GET /policy/mccodes", "GET /reporting/templates/{templatename}/reports/{reportid}"
-
-func TestFault_SlowBody(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Options{InMemory: true, ReportDelay: -1})
-		id := c.AddAccount(SeedAccount{})
-		want := c.get("accounts/" + id).ok().body
-		pieces := (len(want) + faults.SlowPiece - 1) / faults.SlowPiece
-		require.Greater(t, pieces, 5)
-		c.Inject("GET /accounts/{id}", SlowBody(2*time.Second))
-		began := time.Now()
-		got := c.get("accounts/" + id).ok()
-		require.Equal(t, want, got.body)
-		require.Equal(t, time.Duration(pieces-1)*2*time.Second, time.Since(began).Truncate(time.Second))
-
-		c.AddReportCSV("small", "a,b\n1,2\n")
-		run := string(c.get("reporting/templates/small?include_column_headers=true").ok().body)
-		c.Inject(resultOperation, SlowBody(10*time.Second))
-		began = time.Now()
-		require.Equal(t, "a,b\n1,2\n", c.get("reporting/templates/small/reports/" + run).object()["reportdata"])
-		require.GreaterOrEqual(t, time.Since(began), 20*time.Second)
-	})
-}
 
 func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 	t.Parallel()
@@ -54,15 +30,6 @@ func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 		_, err = io.ReadAll(received)
 		require.Error(t, err, operation)
 	}
-}
-
-// The 204 of a running report has a body; net/http would not write it.
-func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
-	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	c.Inject(resultOperation, SlowBody(time.Hour))
-	require.Equal(t, 204, c.get(settlement+"/reports/"+run).status)
 }
 
 func TestFault_SubstituteContentType(t *testing.T) {

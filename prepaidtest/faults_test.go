@@ -14,23 +14,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-func TestFault_Drops(t *testing.T) {
-	t.Parallel()
-	for fault, moved := range map[Fault]int{CommitThenDrop(): 1, DropBeforeCommit(): 0} {
-		c := start(t, Options{})
-		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-		c.Inject(transferOperation, fault)
-		text := transferTo(t, to, map[string]any{"request_id": "r"})
-		_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
-		require.Error(t, err)
-		require.Equal(t, moved, c.Movements("r"), fault)
-		require.Zero(t, c.FaultsLeft())
-		c.post("accounts/"+from+"/transfer", text).ok() // from the cache if it was made
-		require.Equal(t, "74.50", c.Balance(from))
-		require.Equal(t, 1, c.Movements("r"))
-	}
-}
-
 func TestFault_ResponsesInOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

@@ -45,16 +45,6 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	}
 }
 
-func TestCompaniesAreListedById(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
-	companies := c.Companies()
-	require.Len(t, companies, 2)
-	require.Equal(t, []any{prepaid.CompanyID(7), "seven", ClosedLoop, DefaultCompany}, []any{companies[0].ID, companies[0].ClientID, companies[0].Loop, companies[1].ID})
-	require.Len(t, AccountStatuses(), 11)
-}
-
 func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 	t.Parallel()
 	r, c := startHooked(t, Options{})

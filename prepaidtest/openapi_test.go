@@ -96,25 +96,6 @@ func TestOpenAPIFollowsTheOptions(t *testing.T) {
 	require.ErrorContains(t, err, "Vendor: must be one word")
 }
 
-// A registration with every member, in a request and in the responses that have one.
-func TestEveryMemberOfARegistration(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	id := c.AddAccount(SeedAccount{})
-	const registration = `{"title":"Ms","first_name":"Ada","middle_name":"King","last_name":"Lovelace","sex":"F","mobile_number":"+61400000000",
-		"phone_number":"+61200000000","date_of_birth":"1990-05-01T00:00:00Z","email_address":"ada@example.com","driver_licence_number":"D1",
-		"primary_address":{"address_line1":"1","address_line2":"2","address_line3":"3","city":"Sydney","state":"NSW","country":"AU","postcode":"2000"},
-		"alternate_address":{"address_line1":"1","address_line2":"2","city":"Sydney","state":"NSW","country":"AU","postcode":"2000"},
-		"passport":{"passport_number":"P1","passport_expiry":"2090-05-01T00:00:00Z","passport_issuing_country":"AUS"}}`
-	c.do("PUT", "accounts/"+id, `{"registration":`+registration+`}`).ok()
-	got, err := json.Marshal(c.post("accounts/"+id+"/wallet/googlepay", `{}`).ok().object()["registration"])
-	require.NoError(t, err)
-	require.JSONEq(t, registration, string(got))
-	got, err = json.Marshal(c.get("accounts/" + id + "?with_personal=1").ok().object()["personal"])
-	require.NoError(t, err)
-	require.JSONEq(t, registration, string(got))
-}
-
 // Every operation, field, parameter and value in the map of the reference is in the document, in a part that names the same section.
 func TestOpenAPIHasEveryRowOfTheReferenceMap(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -37,17 +36,6 @@ func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
 		c.post("accounts", body(t, creation, map[string]any{"account_expiry": old, "client_account_key": "one"}))
 		require.Equal(t, old, c.get("accounts?client_id=acme&client_account_key=one").list()[0]["account_expiry"])
 	}
-}
-
-func TestOptions_Logger(t *testing.T) {
-	t.Parallel()
-	var text bytes.Buffer
-	c := start(t, Options{Logger: slog.New(slog.NewTextHandler(&text, nil))})
-	c.get("accounts/company/42?first_name=Ada")
-	require.NoError(t, c.Close())
-	require.Contains(t, text.String(), "template=/accounts/company/{companyid} status=204")
-	require.NotContains(t, text.String(), "Ada")
-	require.NotContains(t, text.String(), c.token)
 }
 
 // If a request gets a 204 with a body, the next request already on the connection is not lost.
@@ -131,14 +119,4 @@ func TestPINMGF1(t *testing.T) {
 		require.Equal(t, "executed", p.step("execute", envelope).ok().object()["status"])
 		require.Equal(t, "4321", p.PINOf(p.id))
 	}
-}
-
-func TestConfigFollowsTheServer(t *testing.T) {
-	t.Parallel()
-	config := NewServer(t, Options{Vendor: "acme", ClientID: "id", ClientSecret: "secret", Production: true}).Config()
-	require.NoError(t, config.Validate())
-	require.Equal(t, "acme", config.Vendor)
-	require.Equal(t, "id", config.ClientID)
-	require.False(t, config.TestEnvironment)
-	require.True(t, NewServer(t, Options{}).Config().TestEnvironment)
 }

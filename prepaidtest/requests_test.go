@@ -71,43 +71,6 @@ func TestRequest_SubjectsHideSecrets(t *testing.T) {
 	require.NotContains(t, c.logText(), canary)
 }
 
-func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Options{InMemory: true})
-		c.AddAccount(SeedAccount{})
-		c.Inject("GET /accounts/company/{companyid}", Delay(time.Second))
-		c.get("accounts/company/42?page_size=1").ok()
-		got := c.lastRequest()
-		require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.ResponseBody))},
-			[]string{got.ResponseHeader.Get("Content-Type"), got.ResponseHeader.Get("X-TotalItems"), got.ResponseHeader.Get("Content-Length")})
-		require.Equal(t, time.Second, got.Duration)
-
-		c.Inject("GET /policy/mccodes", SlowBody(10*time.Second), TooManyRequests(3*time.Second))
-		c.get("policy/mccodes?page_size=3").ok()
-		require.NoError(t, c.WaitIdle(t.Context()))
-		c.get("policy/mccodes")
-		require.Equal(t, "3", c.lastRequest().ResponseHeader.Get("Retry-After"))
-		require.NoError(t, c.Close()) // the time of a slow response is in the log when the handler is done
-		requests := c.Requests()
-		require.Greater(t, requests[len(requests)-2].Duration, 10*time.Second)
-	})
-}
-
-// The log has a bound for bodies of any size.
-func TestRequest_LogIsBoundedInMemory(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("b", 16<<10)
-	weight := Request{Body: text, ResponseBody: text}.weight()
-	s := NewServer(t, Options{})
-	for i := range logMemory/weight + 5 {
-		s.requests.Add(Request{Number: int64(i + 1), Body: text, ResponseBody: text})
-	}
-	kept := s.Requests()
-	require.Len(t, kept, logMemory/weight)
-	require.Equal(t, int64(6), kept[0].Number)
-}
-
 // canary is a secret that must not be seen in the log.
 const canary = "hunter2"
 

@@ -43,23 +43,6 @@ func TestSpec_1_VendorIsASetting(t *testing.T) {
 		prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), "an operation with a body")
 }
 
-// A JSON number has no type: 2950.0 and 295e1 are integers, 2950.5 is none.
-func TestIntegersAreNumbersWithoutAFraction(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	from, to := c.AddAccount(SeedAccount{Balance: "5", Status: "active"}), c.AddAccount(SeedAccount{Status: "active"})
-	pay := func(kind string) reply {
-		return c.post("accounts/"+from+"/transfer", `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"`+to+
-			`","transaction_type":`+kind+`}`)
-	}
-	pay("2950.0").ok()
-	require.Equal(t, "2950", c.Transactions(to)[0].Type)
-	pay("295e1").ok()
-	require.Contains(t, pay("2950.5").refused(400, "invalid_request"), "transaction_type must be an integer")
-	c.post("policy/42/categories", `{"add":[5812.0]}`).empty(200)
-	require.Contains(t, c.post("policy/42/categories", `{"add":[5812.1]}`).refused(400, "invalid_request"), "add[0] must be an integer")
-}
-
 // pagedOperations lists each paged operation over a set of seven.
 func pagedOperations(t *testing.T, c *caller) []string {
 	t.Helper()

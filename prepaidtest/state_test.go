@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -64,46 +63,6 @@ func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 	require.NotEqual(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body), "expired")
 	require.Equal(t, 2, c.Movements("r1"))
 	require.Len(t, c.get("accounts?client_id=acme&client_account_key=k").ok().list(), 1)
-}
-
-func TestSave_PendingSimulation(t *testing.T) {
-	t.Parallel()
-	options := Options{FrozenClock: true, SimulationDelay: time.Minute}
-	c := start(t, options)
-	id := c.AddAccount(SeedAccount{Balance: "10"})
-	text := body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
-		map[string]any{"account_id": id})
-	made := c.post("simulation/transact", text).object()["authorization_id"]
-	text = body(t, text, map[string]any{"authorization_id": made, "amount": 5})
-	c.post("simulation/clear", text).ok()
-	c.Advance(30 * time.Second)
-	c.post("simulation/reverse_clear", text).ok()
-
-	c = c.restart(options)
-	require.Equal(t, "6.00", c.Balance(id))
-	c.Advance(30 * time.Second)
-	require.Equal(t, "5.00", c.Balance(id), "cleared when due")
-	c = c.restart(options)
-	c.Advance(30 * time.Second)
-	require.Equal(t, "10.00", c.Balance(id), "and reversed")
-	items := c.Transactions(id)
-	require.Equal(t, items[3].ID, items[4].ParentID, "the clearing was found")
-}
-
-// Without a frozen clock, what waits is done when it is due.
-func TestSave_TheClockGoesOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Options{InMemory: true, StartAt: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), SimulationDelay: time.Hour})
-		id := c.AddAccount(SeedAccount{Balance: "10"})
-		c.post("simulation/clear", body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M",
-			"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": id})).ok()
-		c = c.restart(Options{InMemory: true})
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		require.Equal(t, "6.00", c.Balance(id))
-		require.Equal(t, 2031, c.Now().Year())
-	})
 }
 
 func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"crypto"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -56,26 +55,6 @@ func TestRequest_ErrorAndClient(t *testing.T) {
 		}
 	}
 	require.Contains(t, dropped.ResponseBody, `"code"`, "what the caller would have got")
-}
-
-func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{FrozenClock: true})
-	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	require.Equal(t, run, c.lastRequest().ResponseBody)
-	_, err := c.try("GET", settlement+"/reports/"+run, "", c.header(""))
-	require.NoError(t, err)
-	require.Equal(t, "report_processing", c.lastRequest().ErrorCode)
-	c.AddReport("fails", func(io.Writer, bool) (int, error) { return 0, io.ErrNoProgress })
-	failing := string(c.get("reporting/templates/fails?include_column_headers=true").ok().body)
-	c.Advance(c.settings.service.ReportDelay)
-	c.get(settlement + "/reports/" + run).ok()
-	c.get("reporting/templates/fails/reports/"+failing).refused(500, "server_error")
-	require.NoError(t, c.Close()) // a streamed response is in the log when the handler is done
-	requests := c.Requests()
-	require.Empty(t, requests[len(requests)-2].ResponseBody)
-	require.Equal(t, 200, requests[len(requests)-2].Status)
-	require.Equal(t, "server_error", requests[len(requests)-1].ErrorCode)
 }
 
 func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {

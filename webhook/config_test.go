@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,7 +28,6 @@ type picky struct{ err error }
 func (p picky) Validate() error                                 { return p.err }
 func (picky) Verify(context.Context, http.Header, []byte) error { return nil }
 func ignore(context.Context, *prepaid.Message) error            { return nil }
-func acceptAll(context.Context, http.Header, []byte) error      { return nil }
 
 type verifierFunc func(context.Context, http.Header, []byte) error
 
@@ -70,25 +68,4 @@ func TestNewHandlerChecksConfig(t *testing.T) {
 			require.Equal(t, c.faults, fields(t, err))
 		})
 	}
-}
-
-func TestNewHandlerDefaults(t *testing.T) {
-	t.Parallel()
-	handler := newHandler(t, Config{Verifier: picky{}, OnOther: ignore})
-	require.EqualValues(t, 1<<20, handler.config.MaxBody)
-	require.Equal(t, 20*time.Second, handler.config.Timeout)
-	require.NotNil(t, handler.config.Claims)
-
-	handler = newHandler(t, Config{Verifier: verifierFunc(acceptAll), OnTransaction: ignore, MaxBody: 7, Timeout: time.Second})
-	require.EqualValues(t, 7, handler.config.MaxBody)
-	require.Equal(t, time.Second, handler.config.Timeout)
-}
-
-// A Verifier, if set, is called, whatever AllowUnverified is.
-func TestVerifierWinsOverAllowUnverified(t *testing.T) {
-	t.Parallel()
-	var seen recorder
-	handler := newHandler(t, Config{Verifier: verifier(), AllowUnverified: true, OnTransaction: seen.take})
-	require.Equal(t, 401, serve(handler, request(t, "POST", transaction, "")).Code)
-	require.Zero(t, seen.count())
 }

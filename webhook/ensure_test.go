@@ -138,27 +138,6 @@ func wanted() prepaid.CreateHookParams {
 	}
 }
 
-func TestEnsureCreates(t *testing.T) {
-	t.Parallel()
-	for name, service := range map[string]*registry{
-		"no hooks": newRegistry(t), "other hooks": newRegistry(t, foreign("a"), foreign("b"), foreign("c")),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			id, err := Ensure(t.Context(), service.client(), wanted())
-			require.NoError(t, err)
-			require.EqualValues(t, "new", id)
-			require.Equal(t, []string{"POST /hooks"}, service.calls)
-			require.Equal(t, keyHex, service.bodies[0]["hmac_key_secret"])
-
-			id, err = Ensure(t.Context(), service.client(), wanted())
-			require.NoError(t, err)
-			require.EqualValues(t, "new", id)
-			require.Len(t, service.calls, 1, "nothing to do the second time")
-		})
-	}
-}
-
 func TestEnsureChangesOnlyWhatDiffers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,26 +14,6 @@ import (
 
 func ids(ring KeyRing) []string { return slices.Sorted(maps.Keys(ring.Keys())) }
 
-func TestKeys(t *testing.T) {
-	t.Parallel()
-	start := StaticKeys{"a": prepaid.NewSecret(keyHex)}
-	ring, err := NewKeys(start)
-	require.NoError(t, err)
-	delete(start, "a")
-	require.Equal(t, []string{"a"}, ids(ring), "a copy was taken")
-
-	before := ring.Keys()
-	require.NoError(t, ring.Add("b", prepaid.NewSecret(otherKey)))
-	require.Len(t, before, 1, "what was handed out stays as it is")
-	require.Equal(t, []string{"a", "b"}, ids(ring))
-	require.NoError(t, ring.Add("a", prepaid.NewSecret(otherKey)))
-	require.Equal(t, otherKey, ring.Keys()["a"].Reveal(), "replaced")
-
-	require.True(t, ring.Remove("a"))
-	require.False(t, ring.Remove("a"))
-	require.Equal(t, []string{"b"}, ids(ring))
-}
-
 func TestKeysRefuseBadOnes(t *testing.T) {
 	t.Parallel()
 	good, short := prepaid.NewSecret(keyHex), prepaid.NewSecret("00")

@@ -25,21 +25,6 @@ type wire struct {
 	reader *bufio.Reader
 }
 
-func listen(t *testing.T, config Config) *httptest.Server {
-	t.Helper()
-	server := httptest.NewServer(newHandler(t, config))
-	t.Cleanup(server.Close)
-	return server
-}
-
-func dial(t *testing.T, server *httptest.Server) *wire {
-	t.Helper()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-	require.NoError(t, err)
-	return newWire(t, conn)
-}
-
 func newWire(t *testing.T, conn net.Conn) *wire {
 	t.Cleanup(func() { _ = conn.Close() })
 	return &wire{conn, t, bufio.NewReader(conn)}
@@ -168,23 +153,6 @@ func TestWireLimitIsLifted(t *testing.T) {
 			require.Equal(t, 200, w.status())
 		}
 	})
-}
-
-func TestWireBrokenBody(t *testing.T) {
-	t.Parallel()
-	var seen recorder
-	server := listen(t, open(seen.take))
-	w := dial(t, server)
-	w.send("POST / HTTP/1.1", "Host: x", "Transfer-Encoding: chunked", "", "zz", transaction, "")
-	require.Equal(t, 400, w.status())
-
-	w = dial(t, server)
-	w.send(head(len(transaction)+1) + transaction)
-	tcp, ok := w.Conn.(*net.TCPConn)
-	require.True(t, ok)
-	require.NoError(t, tcp.CloseWrite())
-	require.Equal(t, 400, w.status())
-	require.Zero(t, seen.count())
 }
 
 func TestHTTP2SlowBody(t *testing.T) {

@@ -1,7 +1,6 @@
 package internal_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,31 +9,6 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 )
-
-func TestWaitIdleReturnsWhenNothingIsUnderWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a := activity.New()
-		require.NoError(t, a.WaitIdle(t.Context()))
-		require.True(t, a.Begin(2))
-		idle := make(chan error)
-		go func() { idle <- a.WaitIdle(t.Context()) }()
-		a.End(1)
-		synctest.Wait()
-		select {
-		case <-idle:
-			require.Fail(t, "one is still under way")
-		default:
-		}
-		a.End(1)
-		require.NoError(t, <-idle)
-
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.True(t, a.Begin(1))
-		require.ErrorIs(t, a.WaitIdle(ctx), context.Canceled)
-	})
-}
 
 func TestNothingBeginsAfterClose(t *testing.T) {
 	t.Parallel()

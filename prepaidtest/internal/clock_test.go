@@ -54,28 +54,3 @@ func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
 		require.Equal(t, 2*time.Minute, <-done)
 	})
 }
-
-func TestClockAdvanceAddsToRealTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := clock.New(time.Time{}, false)
-		defer c.Close()
-		began := c.Now()
-		time.Sleep(time.Second)
-		c.Advance(time.Hour)
-		require.Equal(t, time.Hour+time.Second, c.Now().Sub(began))
-	})
-}
-
-func TestClockRunsNothingWhenClosed(t *testing.T) {
-	t.Parallel()
-	c := clock.New(time.Now(), true)
-	never := jobFunc(func(time.Time) { t.Error("ran after close") })
-	c.After(time.Minute, never)
-	c.Close()
-	c.After(time.Second, never)
-	c.Advance(time.Hour)
-	waiting := c.Waiting()
-	require.Len(t, waiting, 2, "kept for Save")
-	require.Equal(t, c.Now().Add(-time.Hour).Add(time.Second), waiting[0].Due, "the first first")
-}

@@ -1,7 +1,6 @@
 package internal_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,12 +24,4 @@ func TestErrorsNameThePlaceAndNeverQuote(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2")
 	}
 	require.EqualError(t, document.Wrong("hooks", 3, "is there twice"), "hooks[3] is there twice")
-}
-
-func TestSortedIsInTheOrderOfTheKeys(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []string{"A1", "B2", "C3"}, document.Sorted(map[string]string{"c": "3", "a": "1", "b": "2"}, func(key, value string) string {
-		return strings.ToUpper(key) + value
-	}))
-	require.Equal(t, []int{}, document.Sorted(map[int]int(nil), func(int, int) int { return 0 }), "a list, not null")
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-func TestAFaultIsOnlyForRequestsThatItFits(t *testing.T) {
-	t.Parallel()
-	q := faults.NewQueue("*", nil, 1, func(f faults.Fault) faults.Schedule { return f.Schedule })
-	q.Arm("x", faults.Fault{Kind: faults.Delay})
-	require.Nil(t, q.Take("x", func(f faults.Fault) bool { return f.Kind == faults.SlowBody }))
-	require.NotNil(t, q.Take("x", func(f faults.Fault) bool { return f.Kind == faults.Delay }))
-}
-
 func TestTheUsualCodeOfEachStatus(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]string{

@@ -8,19 +8,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 )
 
-func TestOnlyTheNewestAreKept(t *testing.T) {
-	t.Parallel()
-	r := ring.New[int](3)
-	require.Empty(t, r.All())
-	for i := range 5 {
-		r.Add(i)
-	}
-	require.Equal(t, []int{2, 3, 4}, r.All(), "oldest first")
-	none := ring.New[int](0)
-	none.Add(1)
-	require.Empty(t, none.All())
-}
-
 func TestAHeavyEntryMakesRoom(t *testing.T) {
 	t.Parallel()
 	r := ring.NewWeighed(4, 10, func(n int) int { return n })

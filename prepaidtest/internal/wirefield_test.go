@@ -1,8 +1,6 @@
 package internal_test
 
 import (
-	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 
@@ -76,25 +74,6 @@ func TestTagsSayWhatIsRead(t *testing.T) {
 			Name string `json:"name" rule:"long"`
 		}{})
 	}), "a limit that is misspelled is never left out")
-}
-
-func TestTagsSayWhatIsWrittenAndDescribed(t *testing.T) {
-	t.Parallel()
-	s := stored{Name: "Ada", Made: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-	o, described := wire.Begin(nil), wire.Ordered[*wire.Schema]{}
-	for _, f := range wire.FieldsOf(reflect.TypeFor[stored]()) {
-		if described.Put(f.Name, f.Schema()); !f.Computed {
-			o.Member(f, reflect.ValueOf(&s).Elem())
-		}
-	}
-	require.Equal(t, `{"name":"Ada","kind":"","on":false,"made":"2030-01-02T03:04:05Z","home":{"town":"","street":""}}`, string(o.End()))
-	text, err := json.Marshal(described)
-	require.NoError(t, err)
-	require.Equal(t, `{"name":{"type":"string","description":"What it is called.","maxLength":3},`+
-		`"nick":{"type":"string","description":"Short. Only with `+"`with_nick`"+`, for a single account."},"kind":{"type":"string","enum":["a","b"]},`+
-		`"count":{"type":"integer","format":"int64"},"on":{"type":"boolean"},"made":{"type":"string","format":"date-time"},`+
-		`"born":{"type":"string","format":"date-time"},"home":{"$ref":"#/components/schemas/Place"},"other":{"type":"string"},`+
-		`"label":{"type":"string","x-emulator":"Ours."}}`, string(text))
 }
 
 func TestMembersAreTaken(t *testing.T) {

@@ -34,21 +34,3 @@ func FuzzFormPatterns(f *testing.F) {
 		}
 	})
 }
-
-func TestDescribing(t *testing.T) {
-	t.Parallel()
-	got := wire.DescribeObject(func(b *wire.Reader) {
-		var text string
-		var number int64
-		var numbers []int64
-		b.String("word", &text).Required().OneOf("a", "b")
-		b.Integer("kind", &number).Between(1, 2, "must be 1 or 2")
-		b.Integers("codes", &numbers).Between(0, 9, "must be small").NotEmpty("must have one")
-		b.String("later", &text).RequiredWhen(false, "when kind is 2").Limit(true, "must be later")
-	})
-	text := string(wire.AppendJSON(nil, got))
-	require.Equal(t, `{"type":"object","required":["word"],"properties":{"word":{"type":"string","enum":["a","b"]},`+
-		`"kind":{"type":"integer","format":"int64","minimum":1,"maximum":2},`+
-		`"codes":{"type":"array","minItems":1,"items":{"type":"integer","format":"int64","minimum":0,"maximum":9}},`+
-		`"later":{"type":"string","description":"Required when kind is 2. It must be later."}}}`, text)
-}

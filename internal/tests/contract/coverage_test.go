@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,54 +124,6 @@ func TestFixturesHoldEveryErrorCode(t *testing.T) {
 	require.ElementsMatch(t, codes, declaredCodes(t))
 	for _, example := range []prepaid.ErrorCode{exampleInvalidToken, exampleInvalidFields, exampleRateLimit, exampleAccountNotFound} {
 		require.False(t, example.Known(), example)
-	}
-}
-
-// TestFixturesSetEveryField looks for a field of a response that no fixture sets.
-func TestFixturesSetEveryField(t *testing.T) {
-	t.Parallel()
-	set := map[reflect.Type]map[string]bool{}
-	for _, c := range Cases() {
-		if c.want.IsValid() {
-			countSetFields(c.want, set)
-		}
-	}
-	missing := []string{}
-	for kind, fields := range set {
-		for field := range kind.Fields() {
-			if field.IsExported() && !fields[field.Name] {
-				missing = append(missing, kind.Name()+"."+field.Name)
-			}
-		}
-	}
-	require.ElementsMatch(t, []string{"ReportRun.RequestedAt"}, missing, "the client's own clock sets that one")
-}
-
-// countSetFields notes the fields that are not zero in every struct of this package inside value.
-func countSetFields(value reflect.Value, set map[reflect.Type]map[string]bool) {
-	switch value.Kind() {
-	case reflect.Pointer:
-		if !value.IsNil() {
-			countSetFields(value.Elem(), set)
-		}
-	case reflect.Slice:
-		for i := range value.Len() {
-			countSetFields(value.Index(i), set)
-		}
-	case reflect.Struct:
-		kind := value.Type()
-		if kind.PkgPath() != reflect.TypeFor[prepaid.Account]().PkgPath() || kind.NumField() > 0 && !kind.Field(0).IsExported() {
-			return // of another package, or opaque
-		}
-		if set[kind] == nil {
-			set[kind] = map[string]bool{}
-		}
-		for field, content := range value.Fields() {
-			if field.IsExported() && !content.IsZero() {
-				set[kind][field.Name] = true
-				countSetFields(content, set)
-			}
-		}
 	}
 }
 

@@ -2,8 +2,6 @@ package contract
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -138,77 +136,6 @@ func TestDecodeRequiredMembers(t *testing.T) {
 				harness.RequireUndecodable(t, err, tc.outcome)
 			}
 		})
-	}
-}
-
-// Other members may be null, and unknown members are ignored.
-func TestDecodeToleratesNull(t *testing.T) {
-	t.Parallel()
-	account, err := getWith(t, `"external_account_id":null,"card_number":null,"plastic_expiry":null,`+
-		`"account_expiry":null,"product_type":null,"is_plastic_enabled":null,"account_type":null,"display_name":null,"is_compliant":null,`+
-		`"personal":null,"free_text":null,"portal_identifier":null,"card_holder_type":null,"corresponding_account_id":null,`+
-		`"new_member":{"deep":[1,{"x":null}]}`)
-	require.NoError(t, err)
-	require.Equal(t, &prepaid.Account{
-		ID: "acc-1", CompanyID: 7, Balance: prepaid.MustAmount("1"), Status: prepaid.AccountStatusActive,
-	}, account)
-	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
-	require.NoError(t, err)
-	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Cardholder), "nothing is set")
-}
-
-// A response of any form is read: duplicate names, bad UTF-8, unusual white space, unknown values of an enum.
-func TestDecodeToleratesForm(t *testing.T) {
-	t.Parallel()
-	account, err := getWith(t, `"display_name":"first","display_name":"last"`)
-	require.NoError(t, err)
-	require.Equal(t, "last", account.DisplayName)
-
-	account, err = getWith(t, "\"display_name\":\"caf\xe9\"")
-	require.NoError(t, err)
-	require.Equal(t, "caf\ufffd", account.DisplayName)
-
-	account, err = getWith(t, "\r\n\t\"display_name\" :\n\"x\\ud83d\"")
-	require.NoError(t, err)
-	require.Equal(t, "x\ufffd", account.DisplayName)
-
-	account, err = getWith(t, `"status":"on_holiday","product_type":"barter"`)
-	require.NoError(t, err)
-	require.EqualValues(t, "on_holiday", account.Status)
-	require.False(t, account.Status.Known())
-	require.False(t, account.ProductType.Known())
-
-	// The second account has no balance, and does not get the first one's.
-	search := harness.Calling("Accounts.SearchPage", prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
-	err = harness.CallWith(t, 200, "["+harness.AccountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, search)
-	harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
-}
-
-// A body that is not one JSON value of the declared kind is an error with the offset, and without the body.
-func TestDecodeErrors(t *testing.T) {
-	t.Parallel()
-	for body, offset := range map[string]int64{
-		``:                              0,
-		`null`:                          0,
-		`  null `:                       0,
-		`"CANARY"`:                      0,
-		`[]`:                            0,
-		`{"balance":1,"status":`:        22,
-		`{"balance":1,"status":"CANA`:   27,
-		`{"balance":1,"status":[7]}`:    22,
-		`{"balance":1,}`:                13,
-		harness.AccountJSON + `{}`:      int64(len(harness.AccountJSON)),
-		harness.AccountJSON + ` CANARY`: int64(len(harness.AccountJSON)) + 1,
-		`{"CANARY":1} {"balance":1}`:    13,
-		"\ufeff" + harness.AccountJSON:  0,
-		`{"is_plastic_enabled":"true"}`: 22,
-	} {
-		err := harness.CallWith(t, 200, body, harness.OpGet().Call)
-		require.Error(t, err, body)
-		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
-		failure, _ := errors.AsType[*prepaid.DecodeError](err)
-		require.InDelta(t, offset, failure.Offset, 2, body)
-		require.Error(t, failure.Err)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -162,21 +161,4 @@ func TestE2EReportRunDeadline(t *testing.T) {
 		require.Equal(t, applied, prepaid.OutcomeOf(err), "the run goes on")
 		require.Equal(t, began, time.Now())
 	})
-}
-
-// The client of an emulator on a port remembers no failure: a fault that a test arms for the token counts for the next call only.
-func TestE2EFailedTokenIsNotHeld(t *testing.T) {
-	t.Parallel()
-	for _, response := range []prepaidtest.Fault{prepaidtest.Respond(401, "invalid_client"), prepaidtest.Respond(400, "invalid_request")} {
-		server := prepaidtest.NewServer(t, prepaidtest.Options{})
-		config := server.Config()
-		config.AttemptTimeout = time.Minute
-		client := harness.NewClient(t, config)
-		for range 3 {
-			server.Inject("POST /token", response)
-			require.ErrorAs(t, done(client.Token(t.Context())), new(*prepaid.TokenError))
-			require.Zero(t, server.FaultsLeft(), "the token was requested")
-		}
-		require.NoError(t, done(client.Token(t.Context())))
-	}
 }

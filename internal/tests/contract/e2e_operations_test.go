@@ -151,18 +151,3 @@ func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
 		}
 	})
 }
-
-// OneOfEach returns one operation of each class, in the order of the table, and omits no class.
-func TestOneOfEach(t *testing.T) {
-	t.Parallel()
-	all := operations.All()
-	first := tree.OneOfEach(all, operations.Operation.Class)
-	require.Less(t, len(first), len(all)/2)
-	classes := map[string]int{}
-	for _, one := range first {
-		classes[one.Class()]++
-	}
-	for _, one := range all {
-		require.Equal(t, 1, classes[one.Class()], one.Name)
-	}
-}

@@ -203,25 +203,6 @@ func pagingLimits() []limit[prepaid.Paging] {
 	}
 }
 
-// Section 4.4, GET /accounts/{id}: all seven groups are taken, and nothing else.
-func TestValidationGetIncludes(t *testing.T) {
-	t.Parallel()
-	get := func(ctx context.Context, c *prepaid.Client, include []prepaid.Include) error {
-		_, err := c.Accounts.Get(ctx, "eaid", include...)
-		return err
-	}
-	requireLimits(t, func() []prepaid.Include { return nil }, get, limit[[]prepaid.Include]{
-		ref: "4.4", field: "include[0]", rule: "is not accepted by this operation", shown: "with_qzx",
-		bad: func(p *[]prepaid.Include) { *p = []prepaid.Include{"with_qzx", prepaid.IncludeCardholder} },
-		good: func(p *[]prepaid.Include) {
-			*p = []prepaid.Include{
-				prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay, prepaid.IncludeTokenInfo,
-				prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType,
-			}
-		},
-	})
-}
-
 // Section 4.4, GET /accounts/{id}/transactions: both ends are optional, and any window is legal.
 func TestValidationTransactions(t *testing.T) {
 	t.Parallel()

@@ -1,13 +1,10 @@
 package contract
 
 import (
-	"context"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // validCardholder has every field, each well inside its limit.
@@ -137,50 +134,4 @@ func portalLimits() []limit[prepaid.PortalIdentifier] {
 		needed("2.7", "program_id", func(p *prepaid.PortalIdentifier) *string { return &p.ProgramID }),
 		needed("2.7", "cardholder_id", func(p *prepaid.PortalIdentifier) *string { return &p.CardholderID }),
 	}
-}
-
-// Every fault of a registration at once, in the order of the fields.
-func TestValidationAllFaultsInFieldOrder(t *testing.T) {
-	t.Parallel()
-	params := validCreate()
-	params.CompanyID = 0
-	params.InitialLoadAmount = prepaid.Cents(-1)
-	params.NameOnCard = "q"
-	params.ClientAccountKey = "é"
-	params.DisplayName = harness.WideText(101)
-	params.InitiatingUserID = "\xff"
-	params.PortalIdentifier = &prepaid.PortalIdentifier{}
-	params.MDESConfigID = harness.WideText(11)
-	params.CorrespondingAccountID = "\xff"
-	params.CardholderType = 3
-	params.RequestType = "again"
-	params.AccountIDToReplace = "\xff"
-	c := params.Cardholder
-	c.Title, c.FirstName, c.MiddleName, c.LastName = harness.WideText(51), "", harness.WideText(51), ""
-	c.PrimaryAddress = prepaid.Address{Line1: harness.WideText(51), Line2: harness.WideText(51), Line3: harness.WideText(51), City: harness.WideText(51), Postcode: " "}
-	c.AlternateAddress = &prepaid.AlternateAddress{Line1: harness.WideText(51), Line2: harness.WideText(51), City: harness.WideText(51), State: harness.WideText(7), Country: "x", Postcode: " "}
-	c.Sex, c.MobileNumber, c.PhoneNumber, c.DateOfBirth = "x", harness.WideText(51), harness.WideText(51), prepaid.Date{}
-	c.EmailAddress, c.DriverLicenceNumber, c.Passport = "x", harness.WideText(31), &prepaid.Passport{}
-	want := []harness.Fault{{Field: "company_id", Rule: "required"}, {Field: "initial_load_amount", Rule: "below zero"}}
-	for _, field := range []string{
-		"title", "first_name", "middle_name", "last_name", "primary_address.address_line1", "primary_address.address_line2",
-		"primary_address.address_line3", "primary_address.city", "primary_address.state", "primary_address.country",
-		"primary_address.postcode", "alternate_address.address_line1", "alternate_address.address_line2", "alternate_address.city",
-		"alternate_address.state", "alternate_address.country", "alternate_address.postcode", "sex", "mobile_number",
-		"phone_number", "date_of_birth", "email_address", "driver_licence_number", "passport.passport_number",
-		"passport.passport_expiry", "passport.passport_issuing_country",
-	} {
-		want = append(want, harness.Fault{Field: "registration." + field})
-	}
-	for _, field := range []string{
-		"name_on_card", "client_account_key", "display_name", "initiating_user_id", "portal_identifier.client_id",
-		"portal_identifier.program_id", "portal_identifier.cardholder_id", "mdes_config_id", "corresponding_account_id",
-		"card_holder_type", "request_type", "account_id_to_replace",
-	} {
-		want = append(want, harness.Fault{Field: field})
-	}
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, client *prepaid.Client) error {
-		_, err := client.Accounts.Create(ctx, params)
-		return err
-	}), harness.WideText(3), want...)
 }

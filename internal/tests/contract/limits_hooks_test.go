@@ -79,32 +79,6 @@ func TestValidationCreateHook(t *testing.T) {
 		fields("uri", "scope", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")...)
 }
 
-// Section 4.8, PATCH /hooks/{id}: the same forms, all optional.
-func TestValidationUpdateHook(t *testing.T) {
-	t.Parallel()
-	type P = prepaid.UpdateHookParams
-	uri := func(p *P) *string { return &p.URI }
-	rows := showing("qzxwv", forms("2.13, 4.8", "uri", "must be an https address", uri, append(badHookURIs(), [2]string{"x", ""})...)...)
-	rows = append(rows, forms("2.13", "reliability_mode", "must be one of none, store_undeliverable",
-		func(p *P) *prepaid.ReliabilityMode { return &p.ReliabilityMode },
-		[2]prepaid.ReliabilityMode{"QZXWV", "none"}, [2]prepaid.ReliabilityMode{"NONE", "store_undeliverable"}, [2]prepaid.ReliabilityMode{" ", ""})...)
-	rows = append(rows, forms("2.13, 8", "hmac_key_id", "1 to 64 ASCII", func(p *P) *string { return &p.HMACKeyID }, append(badKeyIDs(), [2]string{" ", ""})...)...)
-	for _, pair := range append(badKeySecrets(), [2]string{"9175", ""}) {
-		rows = append(rows, limit[P]{
-			ref: "2.13, 8", field: "hmac_key_secret", rule: "64 hex characters", shown: pair[0],
-			bad: func(p *P) { p.HMACKeySecret = prepaid.NewSecret(pair[0]) }, good: func(p *P) { p.HMACKeySecret = prepaid.NewSecret(pair[1]) },
-		})
-	}
-	rows = append(rows, limit[P]{ // bad UTF-8 in a path is a legal address to net/url, and no JSON
-		ref: "4.8", field: "uri", rule: "valid UTF-8", shown: "qzx",
-		bad: func(p *P) { p.URI = "https://h.example/qzx\xff" }, good: func(p *P) { p.Scope, p.Enabled = []prepaid.CompanyID{}, new(false) },
-	})
-	requireLimits(t, zero[P], func(ctx context.Context, c *prepaid.Client, p P) error { return c.Hooks.Update(ctx, "hook", p) }, rows...)
-	requireRefusal(t, sendsNothing(t, harness.Calling("Hooks.Update", "", P{
-		URI: "x", FilterSpec: "\xff", ReliabilityMode: "x", HMACKeyID: " ", HMACKeySecret: prepaid.NewSecret("x"),
-	})), "", fields("id", "uri", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")...)
-}
-
 // Section 4.8, lists and dismissal.
 func TestValidationHookLists(t *testing.T) {
 	t.Parallel()

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -135,41 +133,6 @@ func TestCardholderChangedMembersAreNew(t *testing.T) {
 	}
 }
 
-// An invalid value affects no other value, and a registration without invalid values equals a caller's own.
-func TestCardholderIsComparable(t *testing.T) {
-	t.Parallel()
-	const plain = `{"first_name":"Ann","last_name":"Lee","title":null,"primary_address":{"state":"WA","country":"AU"},` +
-		`"date_of_birth":"1990-05-03T00:00:00Z","email_address":"a@example.com","unknown":""}`
-	own := prepaid.Cardholder{
-		FirstName: "Ann", LastName: "Lee", PrimaryAddress: prepaid.Address{State: "WA", Country: "AU"}, DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3},
-		EmailAddress: "a@example.com",
-	}
-	eachReading(t, func(t *testing.T, escaped bool) {
-		sent, err := putsBack(t, plain, escaped, func(c *prepaid.Cardholder) { require.True(t, *c == own, "%#v", *c) })
-		require.NoError(t, err)
-		want := asMap(t, plain)
-		delete(want, "title") // no value, so nothing that could be lost
-		delete(want, "unknown")
-		require.Equal(t, want, sent)
-
-		odd := strings.Replace(plain, "WA", "Western Australia", 1)
-		var first, second prepaid.Cardholder
-		for _, to := range []*prepaid.Cardholder{&first, &second} {
-			_, err := putsBack(t, odd, escaped, func(c *prepaid.Cardholder) { *to = *c })
-			require.NoError(t, err)
-		}
-		require.True(t, first == second)
-		require.NotContains(t, fmt.Sprintf("%v %+v %#v", first, &first, first), "Western")
-		asJSON, err := json.Marshal(first)
-		require.NoError(t, err)
-		own := own
-		own.PrimaryAddress.State = "Western Australia"
-		ownJSON, err := json.Marshal(own)
-		require.NoError(t, err)
-		require.JSONEq(t, string(ownJSON), string(asJSON), "JSON has the values alone")
-	})
-}
-
 // Each value on its own, also those that cannot be written as they came.
 func TestCardholderPutsBackEachValue(t *testing.T) {
 	t.Parallel()
@@ -196,61 +159,6 @@ func TestCardholderPutsBackEachValue(t *testing.T) {
 			require.NoError(t, err, received)
 			require.Equal(t, asMap(t, want), sent, received)
 		})
-	}
-}
-
-// A passport that expires after it was read is still put back.
-func TestCardholderPassportExpiresInBetween(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		day := prepaid.DateOf(time.Now().UTC().AddDate(0, 0, 2))
-		personal := `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"WA","country":"AU"},` +
-			`"passport":{"passport_number":"1","passport_expiry":"` + day.String() + `T00:00:00Z","passport_issuing_country":"AUS"}}`
-		sent, err := putsBack(t, personal, false, func(*prepaid.Cardholder) { time.Sleep(72 * time.Hour) })
-		require.NoError(t, err)
-		require.Equal(t, asMap(t, personal), sent)
-	})
-}
-
-// A new account for a known cardholder takes the registration as it is held.
-func TestCardholderAsReceivedInACreation(t *testing.T) {
-	t.Parallel()
-	var held *prepaid.Cardholder
-	_, err := putsBack(t, heldCardholder, false, func(c *prepaid.Cardholder) { held = c })
-	require.NoError(t, err)
-	params := validCreate()
-	params.Cardholder = held
-	sent := sends(t, "creation", harness.Calling("Accounts.Create", params))
-	require.Equal(t, asMap(t, heldCardholder), asMap(t, sent.body)["registration"])
-}
-
-// On a page each registration keeps its own.
-func TestCardholderOnAPage(t *testing.T) {
-	t.Parallel()
-	person := func(state string) string {
-		return `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
-			`"primary_address":{"state":"` + state + `","country":"AU"}}}`
-	}
-	for _, name := range []string{"personal", `\u0070ersonal`} {
-		body := strings.ReplaceAll("["+person("Western Australia")+","+person("WA")+","+person("")+"]", "personal", name)
-		client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/token") {
-				return harness.Grant(1, "3600")(r)
-			}
-			return harness.Respond(http.StatusOK, harness.VendorJSON, body)(r)
-		}))
-		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k"})
-		require.NoError(t, err)
-		require.Len(t, page.Items, 3)
-		for i, state := range []string{"Western Australia", "WA", ""} {
-			held := page.Items[i].Cardholder
-			own := prepaid.Cardholder{
-				FirstName: "A", LastName: "B", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3}, PrimaryAddress: prepaid.Address{State: state, Country: "AU"},
-			}
-			require.Equal(t, state == "WA", *held == own, "only what would be refused is kept as received")
-			sent := sends(t, "update", harness.Calling("Accounts.Update", "eaid", prepaid.UpdateAccountParams{Cardholder: held}))
-			require.Equal(t, asMap(t, person(state))["personal"], asMap(t, sent.body)["registration"])
-		}
 	}
 }
 

@@ -2,8 +2,6 @@ package contract
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,23 +81,4 @@ func TestValidationSimulation(t *testing.T) {
 		LocationCode: "\xff", CurrencyCode: "\xff", AuthorizationID: "x",
 	})), "", fields("transaction_type", "account_id", "amount", "acquirer_id", "merchant_id", "terminal_id",
 		"mcc", "bank_name", "location", "location_code", "currency_code", "authorization_id")...)
-}
-
-// Section 8: the simulator is available only in the test environment. The same for a faulty request.
-func TestValidationSimulationInProduction(t *testing.T) {
-	t.Parallel()
-	config := harness.ServiceConfig()
-	config.TestEnvironment = false
-	config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) {
-		t.Error("a request left")
-		return nil, errors.New("no request may leave")
-	})
-	client := harness.NewClient(t, config)
-	for name, call := range simulateCalls() {
-		for _, params := range []prepaid.SimulateParams{validSimulate(), {}} {
-			err := call(t.Context(), client, params)
-			require.ErrorContains(t, err, "config.test_environment must be true", name)
-			require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), name)
-		}
-	}
 }

@@ -43,21 +43,3 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	sent = sendsWith(t, config, "search", harness.Calling("Accounts.SearchCompanyPage", 7, prepaid.SearchCompanyParams{Status: "frozen", Include: []prepaid.Include{prepaid.IncludeBPay}}))
 	require.Contains(t, sent.query, "status=frozen&with_bpay=1")
 }
-
-// Path segments, account ids and a configuration are checked in any case.
-func TestSkipValueChecksKeepsTheRest(t *testing.T) {
-	t.Parallel()
-	config := harness.ServiceConfig()
-	config.SkipValueChecks = true
-	for _, id := range []prepaid.AccountID{"", ".", "..", "a/b", `a\b`, "a%2Fb", "a\nb", "\xff"} {
-		err := sendsNothingWith(t, config, harness.Calling("Accounts.SetStatus", id, prepaid.SetStatusParams{Status: "frozen"}))
-		requireRefusal(t, err, "", harness.Fault{Field: "id"})
-	}
-	requireRefusal(t, sendsNothingWith(t, config, harness.Calling("Accounts.Get", "eaid", "")), "", harness.Fault{Field: "include[0]"})
-	transfer := harness.ValidTransfer()
-	transfer.RequestID, transfer.DestinationAccountID, transfer.Amount = "", "", prepaid.Amount{}
-	requireRefusal(t, sendsNothingWith(t, config, harness.Calling("Accounts.Transfer", "eaid", transfer)), "",
-		fields("request_id", "amount", "destination_account_id")...)
-	config.Vendor, config.ClientSecret = "", prepaid.Secret{}
-	harness.RequireFaults(t, config.Validate(), "", fields("vendor", "client_secret")...)
-}

@@ -3,7 +3,6 @@ package contract
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -150,31 +149,5 @@ func validSealedEnvelope() *prepaid.PINEnvelope {
 	return &prepaid.PINEnvelope{
 		EncryptedData: strings.Repeat("0a", 32), PublicKeyFingerprint: "any form", EncryptedKey: strings.Repeat("fF", 256),
 		OAEPHashingAlgorithm: prepaid.PINHashSHA512, IV: strings.Repeat("9E", 16),
-	}
-}
-
-// An envelope that arrives without the name of its hash is sent without it; one that was sealed here always names it.
-func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
-	t.Parallel()
-	whole, err := json.Marshal(validSealedEnvelope())
-	require.NoError(t, err)
-	const hash = `"oaep_hashing_algorithm":"SHA512",`
-	for arrived, named := range map[string]bool{
-		string(whole): true,
-		strings.Replace(string(whole), hash, "", 1):                               false,
-		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
-	} {
-		params := validSealed()
-		params.Envelope = &prepaid.PINEnvelope{}
-		require.NoError(t, json.Unmarshal([]byte(arrived), params.Envelope))
-		for name, call := range map[string]func(*prepaid.PINService, context.Context, prepaid.SealedPINParams) (*prepaid.Response, error){
-			"validate": (*prepaid.PINService).Validate, "execute": (*prepaid.PINService).Execute,
-		} {
-			sent := sends(t, name, func(ctx context.Context, c *prepaid.Client) error {
-				_, err := call(c.PIN, ctx, params)
-				return err
-			})
-			require.Equal(t, named, strings.Contains(sent.body, "oaep_hashing_algorithm"), sent.body)
-		}
 	}
 }
