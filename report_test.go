@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -314,6 +315,23 @@ func TestReportWriteToFails(t *testing.T) {
 	}
 }
 
+// An error after the buffer was enlarged has the right offset in the body.
+func TestReportWriteToOffset(t *testing.T) {
+	t.Parallel()
+	body := `{"reportdata":"` + strings.Repeat(`a\n`, 200_000) + "\x01"
+	r := newTestReport(body, false)
+	_, err := r.Read(make([]byte, 7))
+	require.NoError(t, err)
+	n, err := r.WriteTo(io.Discard)
+	require.Equal(t, int64(400_000-7), n)
+	failure, ok := errors.AsType[*ReportError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(200_000), failure.Rows)
+	decode, ok := errors.AsType[*DecodeError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(len(body)-1), decode.Offset)
+}
+
 func TestReportProgress(t *testing.T) {
 	t.Parallel()
 	const rows = 300_000
@@ -339,4 +357,25 @@ func TestReportProgress(t *testing.T) {
 	_, err := r.Report()
 	require.Error(t, err)
 	require.Zero(t, calls, "a report that failed has no end to report")
+}
+
+func TestReportMalformedCSV(t *testing.T) {
+	t.Parallel()
+	const secret = `5"pipe`
+	body := reportBody(t, "a\n"+secret+"\n", 2)
+	_, err := collectReportRows(newTestReport(body, false))
+	require.ErrorContains(t, err, "report incomplete")
+	require.ErrorIs(t, err, csv.ErrBareQuote)
+	require.ErrorContains(t, err, "row 2")
+	require.NotContains(t, err.Error(), "pipe")
+
+	text, err := io.ReadAll(newTestReport(body, false))
+	require.NoError(t, err, "such a report can be read as text")
+	require.Equal(t, "a\n"+secret+"\n", string(text))
+
+	for name, use := range reportUses {
+		err := use(newTestReport(reportBody(t, "a\n\"b\n", 2), false))
+		require.ErrorIs(t, err, csv.ErrQuote, name)
+		require.ErrorContains(t, err, "row 2")
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/wire"
@@ -153,6 +154,35 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	require.True(t, sameAsOptions[Transaction](t, []byte(plainBodies[5])))
 	for _, body := range otherBodies {
 		sameForAll(t, []byte(body))
+	}
+}
+
+// The service's usual responses are plain; otherwise accounts and histories would be slow.
+func TestWireReaderReadsTheFixtures(t *testing.T) {
+	t.Parallel()
+	body := func(name string) []byte {
+		file, err := os.ReadFile("internal/tests/contract/testdata/" + name + ".json")
+		require.NoError(t, err)
+		var fixture struct {
+			Response struct {
+				Body jsontext.Value `json:"body"`
+			} `json:"response"`
+		}
+		require.NoError(t, json.Unmarshal(file, &fixture))
+		return fixture.Response.Body
+	}
+	for _, name := range []string{"200", "200-nulls", "200-required-only", "200-unknown-values"} {
+		require.True(t, sameAsOptions[Account](t, body("Accounts.Get/"+name)), name)
+	}
+	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
+	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
+	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
+	for _, name := range []string{"200", "200-every-type"} {
+		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))
+		require.True(t, ok, name)
+		var want []Transaction
+		require.NoError(t, json.Unmarshal(body("Accounts.Transactions/"+name), &want, decodeOptions))
+		require.Equal(t, want, items)
 	}
 }
 

@@ -117,6 +117,43 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Pages are fetched ahead, never beyond the last, and delivered in order. A page that is older than the one before it is read
+// again.
+func TestPrefetched(t *testing.T) {
+	t.Parallel()
+	most := 0
+	total := map[int]int{1: 40, 2: 41, 3: 39, 4: 41}
+	again := 0
+	var numbers []int
+	var mu sync.Mutex
+	fetch := func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		most = max(most, number)
+		if number == 3 {
+			if again++; again == 2 {
+				total[3] = 41
+			}
+		}
+		return &page{Head: pages.Head{Number: number, Pages: 4, Items: total[number], Received: 10, Reported: true, Counted: true}}, nil
+	}
+	for one, err := range pages.Prefetched(t.Context(), 1, 1, fetch, (*page).head) {
+		require.NoError(t, err)
+		if numbers = append(numbers, one.Number); one.Number == 4 {
+			break
+		}
+	}
+	require.Equal(t, []int{1, 2, 3, 4}, numbers)
+	require.Equal(t, 4, most)
+	require.Equal(t, 2, again)
+
+	broken := errors.New("broken")
+	for one, err := range pages.Prefetched(t.Context(), 1, 3, func(context.Context, int, <-chan struct{}) (*page, error) { return nil, broken }, (*page).head) {
+		require.Nil(t, one)
+		require.ErrorIs(t, err, broken)
+	}
+}
+
 // counts is a service that responds after a second with the counts that it is given for each copy of a page in turn; -1
 // leaves the counts out.
 type counts struct {

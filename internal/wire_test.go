@@ -153,3 +153,18 @@ var otherTimes = []string{
 	"", "2026-11-03", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "0000-01-01T00:00:00Z",
 	"2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:0xZ", "2026-01-01T00:00:00z",
 }
+
+func TestPlainTime(t *testing.T) {
+	t.Parallel()
+	for _, text := range plainTimes {
+		got, ok := readTime(text)
+		require.True(t, ok, text)
+		require.Equal(t, text, got.Format(wire.TimeLayout))
+	}
+	for _, text := range otherTimes { // whichever of the two ways reads it
+		got, ok := readTime(text)
+		want, wanted := wire.ParseTime(text)
+		require.Equal(t, wanted, ok, text)
+		require.Equal(t, want, got, text)
+	}
+}

@@ -3,10 +3,12 @@ package webhook
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -160,4 +162,19 @@ func TestHandlingOutlivesTheConnection(t *testing.T) {
 		return inner.Err()
 	}))
 	require.Equal(t, 200, serve(handler, request(t, "POST", transaction, "").WithContext(ctx)).Code)
+}
+
+func TestBodyThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	var seen recorder
+	handler := newHandler(t, Config{AllowUnverified: true, OnTransaction: seen.take, OnFailure: seen.fail})
+	broken := io.MultiReader(strings.NewReader(transaction), iotest.ErrReader(errors.New("from 10.0.0.1")))
+	require.Equal(t, 400, serve(handler, httptest.NewRequestWithContext(t.Context(), "POST", "/", broken)).Code)
+	require.Zero(t, seen.count())
+	require.Equal(t, "webhook: body not received", seen.failed()[0].err.Error())
+
+	none, err := http.NewRequestWithContext(t.Context(), "POST", "/", http.NoBody)
+	require.NoError(t, err)
+	none.Body = nil
+	require.Equal(t, 400, serve(handler, none).Code)
 }

@@ -8,6 +8,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Any text inside plain text, at any distance from the ends of words and blocks, is un-escaped as by encoding/json, and
+// its rows are counted as byte by byte.
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	for _, special := range []string{
+		`\"`, `\",\"`, `\"\"`, `\",`, `\r\n`, `\"\r\n\"`, `\n`, `\n\n`, `\r`, `\\`, `\\\"`, `\/`, `\t`, `\u00e9`, `\u000a`, `\ud83d\ude00`, `\ud83d`,
+		"é", "😀", "\xff", "\xe2\x82", "",
+	} {
+		for before := range 80 {
+			text := strings.Repeat("a", before) + special + strings.Repeat("b,", 50) + special + special +
+				strings.Repeat("c", blockSize-before) + special + strings.Repeat("d", 100)
+			body := `{"reportdata":"` + text + `","totalrecords":1}`
+			var want jsonReport
+			require.NoError(t, json.Unmarshal([]byte(body), &want))
+			var rows Counter
+			rows.add([]byte(want.Data))
+			for _, size := range []int{100 + before, bufferSize} {
+				got, d, err := decodeReport(body, size, size)
+				require.NoError(t, err, "%q", special)
+				require.True(t, want.Data == got, "%q after %d in chunks of %d", special, before, size)
+				require.Equal(t, rows, *d.rows, "%q after %d in chunks of %d", special, before, size)
+			}
+		}
+	}
+}
+
 // The error for plain text that breaks a rule names the place, and the text before it is read.
 func TestBlocksRefuse(t *testing.T) {
 	t.Parallel()

@@ -39,42 +39,6 @@ func TestFixturesAreAllUsed(t *testing.T) {
 	}
 }
 
-// TestFixturesAgreeWithTheTable compares each file with its row of operations.txt.
-func TestFixturesAgreeWithTheTable(t *testing.T) {
-	t.Parallel()
-	rows := map[string]operations.Operation{}
-	for _, row := range operations.All() {
-		rows[row.Name] = row
-	}
-	refused := map[string]bool{}
-	for _, c := range Cases() {
-		refused[c.Fixture] = c.Refusal
-	}
-	for name, f := range ReadFixtures(t) {
-		row, ok := rows[f.Operation]
-		require.True(t, ok, name)
-		require.Equal(t, row.Method, f.Request.Method, name)
-		require.True(t, strings.HasPrefix(f.Reference, row.Section), name)
-		require.NotEmpty(t, f.About, name)
-		status := strconv.Itoa(f.Response.Status)
-		require.True(t, f.Outcome == status || strings.HasPrefix(f.Outcome, status+"-"), name)
-		if !refused[name] {
-			require.Contains(t, strings.Split(row.Success, ","), status, name)
-		}
-		path, ok := strings.CutPrefix(f.Request.Path, "/3.0/")
-		require.True(t, ok, name)
-		segments, template := strings.Split(path, "/"), strings.Split(row.Path[1:], "/")
-		require.Len(t, segments, len(template), name)
-		for i, want := range template {
-			if want[0] != '{' {
-				require.Equal(t, want, segments[i], name)
-			}
-		}
-		require.False(t, f.Response.Body != nil && f.Response.Text != "", name)
-		require.Equal(t, f.Body() != nil && len(f.Body()) > 0, f.Response.Header["Content-Type"] != "", name)
-	}
-}
-
 // TestFixturesHoldEveryErrorCode compares the codes of sections 7 and 4.8 of the reference with the client's and with
 // those in the files.
 func TestFixturesHoldEveryErrorCode(t *testing.T) {

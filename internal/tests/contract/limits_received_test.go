@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -160,6 +162,19 @@ func TestCardholderPutsBackEachValue(t *testing.T) {
 			require.Equal(t, asMap(t, want), sent, received)
 		})
 	}
+}
+
+// A passport that expires after it was read is still put back.
+func TestCardholderPassportExpiresInBetween(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		day := prepaid.DateOf(time.Now().UTC().AddDate(0, 0, 2))
+		personal := `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"WA","country":"AU"},` +
+			`"passport":{"passport_number":"1","passport_expiry":"` + day.String() + `T00:00:00Z","passport_issuing_country":"AUS"}}`
+		sent, err := putsBack(t, personal, false, func(*prepaid.Cardholder) { time.Sleep(72 * time.Hour) })
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, personal), sent)
+	})
 }
 
 // If an account has two registrations, the last counts as a whole: no cardholder mixes two persons.
