@@ -74,15 +74,13 @@ func (g *generator) ownJSON(name string) bool {
 	}, func(method string) bool { return g.methods[name+"."+method] })
 }
 
-// kind returns the generator's kind of a type: "string", "bool", "int", "time", "raw", "self" or "struct". It adds each
+// kind returns the generator's kind of a type: "string", "bool", "int", "time", "self" or "struct". It adds each
 // struct to todo, so that a function is generated for the struct.
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
 	switch written := types.ExprString(of); written {
 	case "time.Time":
 		return "time", nil
-	case "jsontext.Value":
-		return "raw", nil
 	}
 	name, ok := of.(*ast.Ident)
 	if !ok {
@@ -148,7 +146,7 @@ func (g *generator) read(m member) (string, error) {
 		return "", err
 	}
 	function := map[string]string{
-		"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time", "raw": "wire.Raw",
+		"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time",
 	}[kind]
 	named := types.ExprString(of)
 	if function == "" {
