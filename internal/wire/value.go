@@ -3,7 +3,6 @@ package wire
 import (
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
@@ -56,9 +55,6 @@ func (r *Reader) StringOrInteger() (text []byte, bare bool) {
 	}
 	return r.text(), false
 }
-
-// Raw stores any value as received. It shares memory with the body.
-func Raw(to *jsontext.Value, r *Reader) { *to = r.Raw(func(r *Reader) { r.skip(0) }) }
 
 // Bool reads a boolean. Null is false.
 func Bool(to *bool, r *Reader) {

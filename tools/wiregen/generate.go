@@ -78,8 +78,7 @@ func (g *generator) ownJSON(name string) bool {
 // struct to todo, so that a function is generated for the struct.
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
-	switch written := types.ExprString(of); written {
-	case "time.Time":
+	if types.ExprString(of) == "time.Time" {
 		return "time", nil
 	}
 	name, ok := of.(*ast.Ident)

@@ -33,7 +33,6 @@ type Thing struct {
 	Note   string         ` + "`json:\"note,omitzero\"`" + `
 	Count  Count          ` + "`json:\"count\"`" + `
 	At     time.Time      ` + "`json:\"at\"`" + `
-	Raw    jsontext.Value ` + "`json:\"raw\"`" + `
 	Amount Amount         ` + "`json:\"amount\"`" + `
 	Sure   *bool          ` + "`json:\"sure\"`" + `
 	Owner  *Owner         ` + "`json:\"owner\"`" + `
