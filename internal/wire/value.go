@@ -3,7 +3,6 @@ package wire
 import (
 	"time"
 
-
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
 )
