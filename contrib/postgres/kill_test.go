@@ -303,12 +303,15 @@ func TestKilledWorkersPayEachOnce(t *testing.T) {
 		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), k.arrived.Load(), time.Since(began).Round(time.Second))
 }
 
-// With the lease of a job queue, the same test finds double payments.
+// With the lease of a job queue, the same test finds double payments. On a slow machine, one run may find none.
 func TestNaiveLeasePaysTwice(t *testing.T) {
 	t.Parallel()
-	k := newKillTest(t, true)
-	k.run(*killPayments, *killKills, *killFreezes, 0)
-	twice := len(k.emulator.PaidTwice())
+	twice := 0
+	for tries := 0; tries < 3 && twice == 0; tries++ {
+		k := newKillTest(t, true)
+		k.run(*killPayments, *killKills, *killFreezes, 0)
+		twice = len(k.emulator.PaidTwice())
+	}
 	require.Positive(t, twice)
 	t.Logf("with a naive lease, %d of %d were paid twice", twice, *killPayments)
 }
