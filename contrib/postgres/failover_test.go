@@ -282,10 +282,10 @@ func TestFailover(t *testing.T) {
 	require.Equal(t, 2*some, n)
 	f.add(s, time.Now(), gone) // their orders arrive again
 	f.pay(s, failoverIDs(paid, fast, slow, gone)...)
+	f.prompt()
 	count := f.bank.Count()
 	require.Equal(t, 4*some, count.Paid)
 	require.Empty(t, count.Twice)
-	f.prompt()
 	for _, id := range failoverIDs(fast, slow) {
 		begun := f.calls[id]
 		require.Len(t, begun, 2, id)
