@@ -14,7 +14,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
@@ -108,7 +107,11 @@ func (c *call) again(ctx context.Context) bool {
 	now := time.Now()
 	closed := false
 	if a.err != nil && a.sent {
-		closed = !c.next.fresh && a.exchange.Shared() && !errors.Is(a.err, exchange.ErrTimeout)
+		timeout, ok := errors.AsType[interface {
+			error
+			Timeout() bool
+		}](a.err)
+		closed = !c.next.fresh && a.exchange.Shared() && !(ok && timeout.Timeout())
 		c.next.fresh = true // other kept connections may be dead or closing too
 	}
 	switch {

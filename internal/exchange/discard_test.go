@@ -363,6 +363,32 @@ func TestConnectionsThatEndedArePassedOver(t *testing.T) {
 	}
 }
 
+// stays is a connection of a type whose Close has no effect.
+type stays struct{ *net.TCPConn }
+
+func (c stays) NetConn() net.Conn { return c.TCPConn }
+
+func (stays) Close() error { return nil }
+
+// An unfit connection is closed at once, whatever Close of the caller's own type does: net/http would still write to it.
+func TestUnfitConnectionIsClosed(t *testing.T) {
+	t.Parallel()
+	if !receives {
+		t.Skip("this system has no such look")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, listener.Close()) }()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	peer, err := listener.Accept()
+	require.NoError(t, err)
+	require.NoError(t, peer.Close())
+	tcp := client.(*net.TCPConn)
+	require.False(t, fit(httptrace.GotConnInfo{Conn: observe(stays{tcp}), Reused: true}, new(atomic.Uint32)))
+	require.ErrorIs(t, tcp.SetDeadline(time.Time{}), net.ErrClosed)
+}
+
 // A connection is clean only while its reader waits and has used every byte.
 func TestCleanConnection(t *testing.T) {
 	t.Parallel()
@@ -395,6 +421,9 @@ func TestCleanConnection(t *testing.T) {
 		}
 		go read()
 		require.True(t, o.clean(), "waits for a response")
+		send("\x16\x00\x00\x01\xc8\x01")
+		go read()
+		require.True(t, o.clean(), "an address in the response of a SOCKS proxy")
 		send("a response and more")
 		require.False(t, o.clean(), "does not need more bytes")
 		go read()

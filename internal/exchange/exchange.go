@@ -185,6 +185,13 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	} else {
 		x.seen.Store(seenAsked)
 	}
+	if r.Effect && !s.netHTTP { // the RoundTripper may hold a response for which net/http needs the connection no longer
+		x.hooks.PutIdleConn = func(err error) {
+			if err == nil {
+				x.conn.Store(nil)
+			}
+		}
+	}
 	if r.Effect && !s.netHTTP && x.content != nil {
 		x.content.alone.Context = ctx
 		ctx = &x.content.alone
@@ -206,7 +213,7 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	case r.Effect:
 		transport = s.alone
 	}
-	heard := s.heard.Load()
+	heard := s.heardLike(x).Load()
 	var response *http.Response
 	err := errNotHTTP2
 	if r.Lead && s.leads(r) {
@@ -218,6 +225,10 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 		response, err = passUnfit(transport, out, &x.seen)
 	default:
 		response, err = roundTrip(transport, out)
+		if err == nil && x.has(seenUnfit) { // to an earlier request
+			_ = response.Body.Close()
+			response, err = nil, ErrRepeated
+		}
 	}
 	if err == nil {
 		if !x.has(seenConnected) {
@@ -292,8 +303,11 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 // refuse ends the exchange before anything is written to conn.
 func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
 	x.cancel(cause) // HTTP/2 checks the context before it writes
-	if !shared {
-		_ = conn.Close() // HTTP/1.1 writes before it checks
+	if !shared {    // HTTP/1.1 writes before it checks
+		if tcp := innermost(conn); tcp != nil {
+			_ = tcp.Close() // at once, whatever Close of the caller's own type does
+		}
+		_ = conn.Close()
 	}
 }
 

@@ -161,6 +161,7 @@ func fit(info httptrace.GotConnInfo, seen *atomic.Uint32) bool {
 	for conn := info.Conn; info.Reused; {
 		if o, ok := conn.(*observed); ok && !o.clean() {
 			seen.Or(seenUnfit)
+			_ = innermost(o).Close() // at once, whatever Close of the caller's own type does
 			_ = o.Close()
 			return false
 		}
@@ -205,11 +206,15 @@ type record struct {
 }
 
 func (r *record) follow(p []byte) {
-	const handshake = 22
-	r.inside = r.inside || len(p) > 0 && p[0] == handshake // no other text begins so: not a response to CONNECT, and not one without TLS
+	const handshake, major = 22, 3
+	r.inside = r.inside || len(p) > 0 && p[0] == handshake // no text begins so: not a response to CONNECT, and not one without TLS
 	for r.inside && len(p) > 0 {
 		if n := copy(r.header[r.known:], p); n > 0 {
 			r.known, p, r.left = r.known+n, p[n:], int(binary.BigEndian.Uint16(r.header[3:]))
+		}
+		if r.known > 1 && r.header[1] != major { // an address in the response of a SOCKS proxy, or compressed
+			*r = record{}
+			return
 		}
 		n := min(r.left, len(p))
 		if r.left, p = r.left-n, p[n:]; r.left == 0 && r.known == len(r.header) {

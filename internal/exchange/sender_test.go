@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -177,6 +179,36 @@ func TestHandshakeOutlastsItsRequest(t *testing.T) {
 			open.Wait()
 		})
 	}
+}
+
+// A connection that net/http has put back is not closed for a payment whose response a RoundTripper still holds.
+func TestConnectionThatWasPutBack(t *testing.T) {
+	t.Parallel()
+	address, base := newEcho(t, false, func(conn net.Conn, response string) { _, _ = io.WriteString(conn, response) })
+	w := Wrappable(base)
+	defer w.(closer).CloseIdleConnections()
+	var x *Exchange
+	s := NewSender(transportFunc(func(r *http.Request) (*http.Response, error) {
+		response, err := w.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		var body bytes.Buffer
+		_, _ = body.ReadFrom(response.Body)
+		_ = response.Body.Close()
+		for n := 0; x.conn.Load() != nil && n < 1e6; n++ {
+			runtime.Gosched()
+		}
+		response.Body = io.NopCloser(&body)
+		return response, nil
+	}), nil)
+	r := requestTo(t, address)
+	r.Method, r.Body, r.Effect = http.MethodPost, []byte("body"), true
+	x, ctx := s.Begin(t.Context(), time.Minute, true)
+	defer x.End()
+	_, failure := x.Send(ctx, r) //nolint:bodyclose // it has been read
+	require.NoError(t, failure.Err)
+	require.Nil(t, x.conn.Load())
 }
 
 // A RoundTripper that drops the context holds no payment: when its time is over, the exchange closes the connection. It closes none

@@ -121,11 +121,26 @@ func TestSilentHTTP2ConnectionIsClosed(t *testing.T) {
 	require.NoError(t, suspect.SetDeadline(time.Time{}), "a response arrived since")
 
 	s.send(t, s.pay(t, "/"))
-	s.timeOut(t, s.get(t, "/silent"), other)
-	require.Same(t, suspect, s.sender.suspect.Load())
+	s.timeOut(t, s.pay(t, "/silent"), func() { s.timeOut(t, s.get(t, "/silent"), func() {}) })
+	require.Same(t, suspect, s.sender.suspect.Load(), "the payment's connection is another one")
 	require.NoError(t, suspect.SetDeadline(time.Time{}))
 	s.send(t, s.pay(t, "/"))
 	require.ErrorIs(t, suspect.SetDeadline(time.Time{}), net.ErrClosed)
+}
+
+// A connection that is suspect is not closed because of its own response.
+func TestSuspectResponds(t *testing.T) {
+	t.Parallel()
+	s := newSilentService(t, true, callersSender)
+	x, ctx := s.sender.Begin(t.Context(), time.Minute, false)
+	defer x.End()
+	response, failure := x.Send(ctx, s.get(t, "/")) //nolint:bodyclose // Read closes it
+	require.NoError(t, failure.Err)
+	s.sender.suspect.Store(x.conn.Load())
+	s.sender.responded(x)
+	_, err := new(Buffer).Read(ctx, response, 100)
+	require.NoError(t, err)
+	require.NoError(t, x.conn.Load().SetDeadline(time.Time{}))
 }
 
 // With another RoundTripper, payments may share the connection.
@@ -137,8 +152,8 @@ func TestSilentConnectionOfARoundTripperStays(t *testing.T) {
 	require.Nil(t, s.sender.suspect.Load())
 }
 
-// A time-out on a kept connection of HTTP/1.1 closes idle ones, but after a read only if no kept one has responded to another read
-// since the request. It closes none of the caller's transport.
+// A time-out on a kept connection of HTTP/1.1 closes idle ones, but only if no kept one has responded since the request: to another
+// read after a read, or to another payment after a payment. It closes none of the caller's transport.
 func TestSilentConnectionClosesIdleOnes(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -146,11 +161,13 @@ func TestSilentConnectionClosesIdleOnes(t *testing.T) {
 		pay      bool
 		fresh    bool
 		responds bool
+		paid     bool
 		keeps    bool
 	}{
 		"read":                     {sender: ownSender},
 		"payment":                  {sender: callersSender, pay: true},
 		"payment next to reads":    {sender: ownSender, pay: true, responds: true},
+		"payment next to payments": {sender: ownSender, pay: true, paid: true, keeps: true},
 		"read next to reads":       {sender: ownSender, responds: true, keeps: true},
 		"read on a new connection": {sender: ownSender, fresh: true, keeps: true},
 		"read over caller's own":   {sender: callersSender, keeps: true},
@@ -175,6 +192,10 @@ func TestSilentConnectionClosesIdleOnes(t *testing.T) {
 			silent := request(t, "/silent")
 			silent.Fresh = x.fresh
 			s.timeOut(t, silent, func() {
+				if x.paid {
+					_, reused := s.send(t, s.pay(t, "/"))
+					require.True(t, reused)
+				}
 				if x.responds {
 					_, reused := s.send(t, s.get(t, "/"))
 					require.True(t, reused)

@@ -227,3 +227,26 @@ func TestDeadIdleConnections(t *testing.T) {
 		})
 	}
 }
+
+// The transport's own time-out is a failed attempt, on a kept connection too.
+func TestHeaderTimeoutCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		server := harness.NewPipes(t, func(_ int, p *harness.Peer) {
+			if asked++; asked > 1 {
+				p.Hang()
+				return
+			}
+			p.Succeed(harness.OpGet())
+		})
+		config := harness.PipesConfig(server)
+		base := server.Transport()
+		base.ResponseHeaderTimeout = time.Second
+		config.Transport, config.Retry.MaxAttempts = base, 2
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.Error(t, harness.OpGet().Call(t.Context(), client))
+		require.Len(t, server.Seen(), 3)
+	})
+}
