@@ -291,7 +291,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 			config := canaryConfig(&w, nil, false)
 			config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}.Token
 			client := harness.NewClient(t, config)
-			_, err = client.Accounts.Create(t.Context(), canaryCreate())
+			_, err := client.Accounts.Create(t.Context(), canaryCreate())
 			_, isToken := errors.AsType[*prepaid.TokenError](err)
 			require.True(t, isToken)
 			requireQuietError(t, "Create", err)
