@@ -132,6 +132,29 @@ func ExampleAccountsService_AwaitRepeat() {
 	// Output: send it again
 }
 
+// Save the evidence while payments wait, and pass it to the next process: so a wait goes on after a restart.
+func ExampleAccountsService_Evidence() {
+	srv := loopback(prepaidtest.Options{})
+	defer srv.Close()
+
+	evidence := srv.Client().Accounts.Evidence(time.Now()) // save it in a file or a database
+	srv.Client().Accounts.UseEvidence(evidence, time.Now())
+	fmt.Println(len(evidence) > 0)
+	// Output: true
+}
+
+// This process continues with the evidence of the one before.
+func ExampleAccountsService_UseEvidence() {
+	srv := loopback(prepaidtest.Options{})
+	defer srv.Close()
+	saved := []byte(nil) // from your store: there is none yet
+
+	client := srv.Client()
+	client.Accounts.UseEvidence(saved, time.Now())
+	fmt.Println(len(client.Accounts.Evidence(time.Now())) > 0)
+	// Output: true
+}
+
 // order is a row of your database. Its day is stored with it, so that a retry after midnight has the same request IDs.
 type order struct {
 	Number string

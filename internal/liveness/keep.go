@@ -23,7 +23,7 @@ type Source interface {
 	UseEvidence(evidence []byte, now time.Time)
 }
 
-// keepEvery is how often evidence is saved. A process that lives shorter adds nothing.
+// keepEvery is how often evidence is saved. A process that is killed earlier adds nothing.
 const keepEvery = time.Second
 
 // Keep passes the evidence in store to source and then, until stop, saves that of source: at once and, while rest returns true, again
@@ -80,5 +80,8 @@ func Keep(ctx context.Context, store, source any, rest func() bool, failed func(
 	return func() {
 		cancel()
 		running.Wait()
+		if used && rest() {
+			keep(context.WithoutCancel(ctx))
+		}
 	}
 }
