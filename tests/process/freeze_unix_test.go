@@ -25,7 +25,11 @@ func TestFirstPaymentsAfterAFreeze(t *testing.T) {
 	t.Parallel()
 	for range 4 { // the goroutines that read the connections may notice in time
 		// A connection may close between the look and the write, once in a while.
-		require.True(t, firstPaymentsAfterAFreeze(t) || firstPaymentsAfterAFreeze(t))
+		known := false
+		for tries := 0; tries < 3 && !known; tries++ {
+			known = firstPaymentsAfterAFreeze(t)
+		}
+		require.True(t, known)
 	}
 }
 
