@@ -215,10 +215,6 @@ func mutants() []mutant {
 			old: "	if p == nil {\n", new: "	if true {\n",
 		},
 		{
-			name: "a dropped context holds a payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestContextIsDropped",
-			old: "x.conn.Store(nil) // another exchange may use it", new: "",
-		},
-		{
 			name: "an equal item is matched before others can be seen", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
 			old: "!g.divided && !g.recent &&", new: "!g.divided &&",
 		},
