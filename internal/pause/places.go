@@ -18,7 +18,7 @@ type Places struct {
 
 // NewPlaces returns n places. Unless it is nil, moved is called with -1 when a payment goes aside, and with 1 when it returns.
 func NewPlaces(n int, moved func(places int)) *Places {
-	return &Places{changed: sync.NewCond(new(sync.Mutex)), free: n, most: max(2*n, 32), moved: moved}
+	return &Places{changed: sync.NewCond(new(sync.Mutex)), free: n, most: max(n, 8), moved: moved}
 }
 
 // mostAside bounds how many payments wait aside, and thus memory.
