@@ -104,7 +104,7 @@ func TestTerminalDoesNotEcho(t *testing.T) {
 // Ctrl+C while typing turns the echo on again.
 func TestTerminalInterrupted(t *testing.T) {
 	t.Parallel()
-	_, program := newTerminal(t)
+	person, program := newTerminal(t)
 	ctx, stop := context.WithCancel(t.Context())
 	prompts := &promptly{}
 	prompts.answer = func(string) {
@@ -118,4 +118,15 @@ func TestTerminalInterrupted(t *testing.T) {
 	_, err := terminal{program, prompts}.newPIN(ctx)
 	require.ErrorIs(t, err, errStopped)
 	require.True(t, echoes(t, program))
+
+	// The read ends before the terminal is closed: its number is soon another terminal's.
+	settings, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
+	require.NoError(t, err)
+	settings.Lflag &^= unix.ECHO
+	require.NoError(t, unix.IoctlSetTermios(int(program.Fd()), unix.TCSETS, settings))
+	_, err = person.WriteString("\n")
+	require.NoError(t, err)
+	for !echoes(t, program) {
+		runtime.Gosched()
+	}
 }
