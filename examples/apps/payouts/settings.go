@@ -66,7 +66,7 @@ func (s settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE cannot be read", errWrong) // err may contain the password
 	}
-	config.MaxConns = max(config.MaxConns, 10) // the workers of a process need six connections
+	config.MaxConns = max(config.MaxConns, 10) // the workers of a process need seven connections
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
