@@ -12,7 +12,7 @@
 //		return err
 //	}
 //	defer client.Close()
-//	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
+//	account, err := client.Accounts.Get(ctx, "EA10000000000001", prepaid.IncludeCardholder)
 //
 // Create one [Client] per process. Its fields are services, one for each resource. The comment of a method lists its own errors, its safety
 // class (see Retries) and its request (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials.

@@ -19,7 +19,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// account EA52174568995001 25.50
+	// account EA10000000000001 25.50
 	// done
 	// 25.50
 	// no such account
@@ -48,7 +48,7 @@ func storyStart(ctx context.Context) error {
 		"PREPAID_CLIENT_ID": test.ClientID, "PREPAID_CLIENT_SECRET": test.ClientSecret.Reveal(),
 	})
 	defer restore()
-	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "25.50"})
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA10000000000001", Balance: "25.50"})
 
 	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and similar
 	if err != nil {
@@ -59,7 +59,7 @@ func storyStart(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
+	account, err := client.Accounts.Get(ctx, "EA10000000000001", prepaid.IncludeCardholder)
 	if err == nil {
 		fmt.Println("account", account.ID, account.Balance)
 	}
