@@ -5,32 +5,24 @@ package prepaidvet
 import (
 	"golang.org/x/tools/go/analysis"
 
-	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
-	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/client"
-	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/deadline"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/journal"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/retry"
-	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/webhook"
 )
 
 // Analyzers returns all rules, each with a section in the README of this module.
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
-		amount.Analyzer,
-		client.Analyzer,
-		deadline.Analyzer,
 		funding.Analyzer,
 		iterator.Analyzer,
 		journal.Analyzer,
 		outcome.Analyzer,
 		requestid.Analyzer,
 		retry.Analyzer,
-		secret.Analyzer,
 		webhook.Analyzer,
 	}
 }

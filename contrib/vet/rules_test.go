@@ -12,19 +12,15 @@ import (
 
 // packages are the packages of each rule's testdata.
 var packages = map[string][]string{
-	"amount":   {"rounded", "rounded/convert"},
-	"client":   {"made", "made/factory", "made/payments", "made/command", "made/paytest"},
-	"deadline": {"serving", "service", "bounded", "bounded/payouts", "library", "library/cmd"},
 	"funding":  {"dropped", "asked"},
 	"iterator": {"lists"},
 	"journal":  {"closed"},
-	"outcome":  {"dropped", "fixed", "compared", "handled", "across", "example.com/unknown"},
+	"outcome":  {"dropped", "compared", "handled", "across", "example.com/unknown"},
 	"requestid": {
 		"example.com/loops", "example.com/right", "example.com/timed", "example.com/closures", "example.com/ids", "example.com/retry",
 		"example.com/wrapper", "example.com/caller", "example.com/stored",
 	},
 	"retry":   {"again", "example.com/attempt", "again/pay"},
-	"secret":  {"printed", "printed/vault"},
 	"webhook": {"messages"},
 }
 

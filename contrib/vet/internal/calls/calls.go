@@ -15,31 +15,19 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Analyzer finds the calls of this SDK. Its result is a [*Result].
-var Analyzer = New(Prepaid())
-
-// New is Analyzer for another model.
-func New(model *Model) *analysis.Analyzer {
-	return &analysis.Analyzer{
-		Name: "prepaidcalls",
-		Doc:  "find calls that move money (used by the rules of prepaidvet)",
-		Run: func(pass *analysis.Pass) (any, error) {
-			return find(pass, model), nil
-		},
-		ResultType: reflect.TypeFor[*Result](),
-		FactTypes:  []analysis.Fact{new(user), new(wrapper), new(maker), new(rerun)},
-	}
+// Analyzer finds the calls of the SDK. Its result is a [*Result].
+var Analyzer = &analysis.Analyzer{
+	Name: "prepaidcalls",
+	Doc:  "find calls that move money (used by the rules of prepaidvet)",
+	Run: func(pass *analysis.Pass) (any, error) {
+		return find(pass, Prepaid()), nil
+	},
+	ResultType: reflect.TypeFor[*Result](),
+	FactTypes:  []analysis.Fact{new(user), new(wrapper), new(maker), new(rerun)},
 }
 
-// On returns the rule with base instead of [Analyzer] as the base analyzer.
-func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
-	moved := *rule
-	moved.Requires = []*analysis.Analyzer{base}
-	return &moved
-}
-
-// Of returns the result of the base analyzer, the only analyzer that rules require.
-func Of(pass *analysis.Pass) *Result { return pass.ResultOf[pass.Analyzer.Requires[0]].(*Result) }
+// Of returns the result of [Analyzer].
+func Of(pass *analysis.Pass) *Result { return pass.ResultOf[Analyzer].(*Result) }
 
 // Standard reports whether a package is of the standard library. That library makes no payments, and rules know its functions by name.
 func Standard(pass *analysis.Pass) bool {

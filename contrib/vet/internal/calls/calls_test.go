@@ -63,23 +63,3 @@ func TestUnused(t *testing.T) {
 		require.Empty(t, result.Facts)
 	}
 }
-
-// A rule can use a model of another SDK.
-func TestOn(t *testing.T) {
-	t.Parallel()
-	model := &calls.Model{
-		Packages: []string{"unused"},
-		Money:    map[string]calls.Func{"unused.Charge": {Kind: calls.Unkeyed, Name: "Charge", Params: calls.None, Key: calls.Source{Param: calls.None}}},
-	}
-	rule := &analysis.Analyzer{
-		Name: "print", Doc: "print what is found", Requires: []*analysis.Analyzer{calls.Analyzer},
-		Run: func(pass *analysis.Pass) (any, error) {
-			for _, call := range calls.Of(pass).Calls {
-				pass.Reportf(call.Pos(), "%s", call.Name)
-			}
-			return nil, nil
-		},
-	}
-	results := analysistest.Run(t, vettest.Tree(t, "testdata"), calls.On(rule, calls.New(model)), "other")
-	require.Len(t, results, 1)
-}

@@ -1,11 +1,8 @@
 package calls
 
 import (
-	"go/ast"
 	"iter"
 
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -52,42 +49,11 @@ func ResultOf(call ssa.CallInstruction, result int) ssa.Value {
 	return nil
 }
 
-// Summary is the summary of the called function. If this package has the body, here() makes it, otherwise a fact has it.
-func Summary[S any, F interface {
-	*S
-	analysis.Fact
-}](pass *analysis.Pass, common *ssa.CallCommon, here func(*ssa.Function) F) F {
-	if fn := common.StaticCallee(); fn != nil {
-		if fn.Origin() != nil {
-			fn = fn.Origin()
-		}
-		if fn.Blocks != nil {
-			return here(fn)
-		}
-	}
-	summary := F(new(S))
-	if callee := Callee(common); callee != nil && !common.IsInvoke() {
-		pass.ImportObjectFact(callee, summary)
-	}
-	return summary
-}
-
 // Literal is the first instruction that makes a function literal, or nil.
 func Literal(fn *ssa.Function) ssa.Instruction {
 	for instr := range All[ssa.Instruction](fn.Parent()) {
 		if uses(instr, []ssa.Value{fn}) {
 			return instr
-		}
-	}
-	return nil
-}
-
-// Enclosing are an expression and the nodes around it, from the inside out.
-func (r *Result) Enclosing(expr ast.Expr) []ast.Node {
-	for _, file := range r.pass.Files {
-		if file.FileStart <= expr.Pos() && expr.Pos() < file.FileEnd {
-			path, _ := astutil.PathEnclosingInterval(file, expr.Pos(), expr.End())
-			return path
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"go/types"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -72,18 +71,10 @@ type Model struct {
 	Derived []string
 	// ID is the type of a request ID.
 	ID string
-	// Clients are functions that make a client.
-	Clients []string
 	// Opens are functions that open a journal.
 	Opens []string
 	// Message is the type of a webhook message.
 	Message string
-	// Personal are fields that must not be logged, in addition to those with a "redact" tag.
-	Personal []string
-	// Reveal are functions whose first result is a secret's text.
-	Reveal []string
-	// Amount is the type of an amount.
-	Amount string
 	// Guide is the address of the page that explains each rule under its name.
 	Guide string
 }
@@ -151,12 +142,8 @@ func Prepaid() *Model {
 		Fresh:    []string{sdk + ".NewRequestID"},
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
-		Clients:  []string{sdk + ".NewClient"},
 		Opens:    []string{sdk + "/journal/journalfile.Open"},
 		Message:  sdk + ".Message",
-		Personal: []string{sdk + ".APIError.Body", sdk + ".APIError.Description"},
-		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
-		Amount:   sdk + ".Amount",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
 	}
 }
@@ -165,37 +152,6 @@ func Prepaid() *Model {
 func (m *Model) result(t types.Type) bool {
 	_, ok := m.Verdicts[typeName(t)]
 	return ok || slices.Contains(m.Results, typeName(t))
-}
-
-// Private returns the name of a field if it must not be logged (personal data or a body), otherwise "".
-func (m *Model) Private(t types.Type, index int) string {
-	name := typeName(t)
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	s, ok := t.Underlying().(*types.Struct)
-	if !ok || !m.Owns(t) {
-		return ""
-	}
-	tag := reflect.StructTag(s.Tag(index)).Get("redact")
-	if full := name + "." + s.Field(index).Name(); tag == "personal" || tag == "content" || slices.Contains(m.Personal, full) {
-		return name[strings.LastIndex(name, ".")+1:] + "." + s.Field(index).Name()
-	}
-	return ""
-}
-
-// HasPrivate reports whether an SDK struct, or a struct in it, has a field that must not be logged.
-func (m *Model) HasPrivate(t types.Type) bool {
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	s, ok := t.Underlying().(*types.Struct)
-	for i := 0; ok && m.Owns(t) && i < s.NumFields(); i++ {
-		if m.Private(t, i) != "" || !types.Identical(s.Field(i).Type(), t) && m.HasPrivate(s.Field(i).Type()) {
-			return true
-		}
-	}
-	return false
 }
 
 // VerdictsOf returns a result's fields and methods that show whether something was done, nil if an error shows it.

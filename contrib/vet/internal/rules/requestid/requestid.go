@@ -54,10 +54,10 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-func (r *rule) report(pos token.Pos, message string, fixes ...analysis.SuggestedFix) {
+func (r *rule) report(pos token.Pos, message string) {
 	if pos.IsValid() && !r.done[pos] {
 		r.done[pos] = true
-		r.Report(r.pass, analysis.Diagnostic{Pos: pos, Message: message, SuggestedFixes: fixes})
+		r.Reportf(r.pass, pos, message)
 	}
 }
 
@@ -98,11 +98,7 @@ func (r *rule) again(call *calls.Call) {
 		key := r.Key(next)
 		for _, p := range key {
 			if made, ok := p.Value.(ssa.Instruction); ok && p.New != "" && p.New != calls.Clock && between[made] {
-				var fixes []analysis.SuggestedFix
-				if next.Instr == call.Instr {
-					fixes = r.hoist(p)
-				}
-				r.report(r.Pos(p.Value.(*ssa.Call)), anew, fixes...)
+				r.report(r.Pos(p.Value.(*ssa.Call)), anew)
 			}
 		}
 		if next.Instr == call.Instr && slices.ContainsFunc(key, func(p calls.Part) bool { return numbers(p, loop) }) {

@@ -34,8 +34,4 @@ func (b *Bank) History(ctx context.Context) func(func(*prepaid.Transaction, erro
 	return b.Ledger.History(ctx)
 }
 
-func Password(s prepaid.Secret) string { return s.Reveal() }
-
-func FromFloat(f float64) prepaid.Amount { return prepaid.Cents(int64(f * 100)) } // want: amount
-
 func Key() prepaid.RequestID { return prepaid.NewRequestID() }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -139,34 +138,6 @@ func GoodFundingClosure(ctx context.Context, c *prepaid.Client, ps []prepaid.Rev
 		}
 	}
 	return nil
-}
-
-func BadSecretClosure(s prepaid.Secret) func() {
-	text := s.Reveal()
-	return func() { fmt.Println("using", text) } // want: secret
-}
-
-func GoodSecretClosure(s prepaid.Secret, send func(string) error) func() error {
-	text := s.Reveal()
-	return func() error { return send(text) }
-}
-
-func BadAmountClosure(totals []float64) []prepaid.Amount {
-	conv := func(f float64) prepaid.Amount { return prepaid.MustAmount(strconv.FormatFloat(f, 'f', -1, 64)) } // want: amount
-	var out []prepaid.Amount
-	for _, t := range totals {
-		out = append(out, conv(t))
-	}
-	return out
-}
-
-func GoodAmountClosure(totals []int64) []prepaid.Amount {
-	conv := func(cents int64) prepaid.Amount { return prepaid.Cents(cents) }
-	var out []prepaid.Amount
-	for _, t := range totals {
-		out = append(out, conv(t))
-	}
-	return out
 }
 
 func BadIteratorClosure(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (n int) {

@@ -27,7 +27,7 @@ type Scheduler interface {
 	AddFunc(spec string, job func()) (int, error)
 }
 
-func Register(c Scheduler, client *prepaid.Client, config prepaid.Config, salaries []Salary) {
+func Register(c Scheduler, client *prepaid.Client, salaries []Salary) {
 	c.AddFunc("@monthly", func() {
 		for _, s := range salaries {
 			client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)}) // want: outcome requestid
@@ -41,46 +41,6 @@ func Register(c Scheduler, client *prepaid.Client, config prepaid.Config, salari
 			}
 		}
 	})
-	c.AddFunc("@daily", func() {
-		mine, err := prepaid.NewClient(config)
-		if err != nil {
-			log.Print(err)
-			return
-		}
-		defer mine.Close()
-		if _, err := mine.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "sweep")}); err != nil {
-			log.Print(err)
-		}
-	})
-}
-
-func BadTicker(ctx context.Context, config prepaid.Config) {
-	for range time.Tick(time.Minute) {
-		client, err := prepaid.NewClient(config) // want: client
-		if err != nil {
-			log.Print(err)
-			continue
-		}
-		balance(ctx, client)
-		client.Close()
-	}
-}
-
-func balance(ctx context.Context, client *prepaid.Client) {
-	s, err := client.Accounts.Summary(ctx, "EA1")
-	log.Println(s, err)
-}
-
-func GoodTicker(ctx context.Context, config prepaid.Config) {
-	client, err := prepaid.NewClient(config)
-	if err != nil {
-		log.Print(err)
-		return
-	}
-	defer client.Close()
-	for range time.Tick(time.Minute) {
-		balance(ctx, client)
-	}
 }
 
 func BadSweep(ctx context.Context, client *prepaid.Client, s Salary) error {
@@ -94,14 +54,6 @@ func GoodSweep(ctx context.Context, client *prepaid.Client, s Salary) error {
 	_, err := client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id, Amount: s.Amount})
 	return err
 }
-
-func BadHours(s Salary) (prepaid.Amount, error) {
-	var rate float64
-	fmt.Sscan(s.Rate.String(), &rate)
-	return prepaid.ParseAmount(fmt.Sprintf("%.2f", rate*s.Hours)) // want: amount
-}
-
-func GoodHours(s Salary, quarters int64) (prepaid.Amount, error) { return s.Rate.Mul(quarters) }
 
 func BadTransport(config prepaid.Config) (*prepaid.Client, error) {
 	rc := retryablehttp.NewClient()

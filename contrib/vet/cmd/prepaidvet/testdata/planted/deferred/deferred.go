@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -59,18 +58,6 @@ func GoodAgain(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams)
 	p.RequestID = prepaid.NewRequestID()
 	_, err = c.Accounts.Transfer(ctx, "EA1", p)
 	return err
-}
-
-func BadDeferLog(s prepaid.Secret, work func(string) error) error {
-	text := s.Reveal()
-	defer log.Printf("done with %s", text) // want: secret
-	return work(text)
-}
-
-func GoodDeferLog(s prepaid.Secret, work func(string) error) error {
-	text := s.Reveal()
-	defer log.Printf("done with %d", len(text))
-	return work(text)
 }
 
 func GoodNamed(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) (err error) {

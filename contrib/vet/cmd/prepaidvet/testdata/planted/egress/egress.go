@@ -88,24 +88,6 @@ func clientFuncRight(c prepaid.Config) (*prepaid.Client, error) {
 	return prepaid.NewClient(c)
 }
 
-// Mistake: description in an error.
-
-func explain(err error) error {
-	if api, ok := errors.AsType[*prepaid.APIError](err); ok {
-		return fmt.Errorf("%w: %s", err, api.Description) // want: secret
-	}
-	return err
-}
-
-// The right form.
-
-func explainRight(err error) error {
-	if api, ok := errors.AsType[*prepaid.APIError](err); ok {
-		return fmt.Errorf("%w: %s", err, api.Code)
-	}
-	return err
-}
-
 // Mistake: closure variable called twice.
 
 func redeemClosure(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) (bool, error) {

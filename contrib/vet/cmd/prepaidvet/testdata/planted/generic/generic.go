@@ -3,7 +3,6 @@ package generic
 
 import (
 	"context"
-	"fmt"
 	"log"
 
 	"github.com/cardprograms/prepaid"
@@ -64,12 +63,6 @@ func Map[A, B any](in []A, f func(A) B) (out []B) {
 	return out
 }
 
-func BadMap(totals []float64) []prepaid.Amount {
-	return Map(totals, func(f float64) prepaid.Amount { return prepaid.Cents(int64(f*100 + 0.5)) }) // want: amount
-}
-
-func GoodMap(totals []int64) []prepaid.Amount { return Map(totals, prepaid.Cents) }
-
 func BadMapPay(ctx context.Context, c *prepaid.Client, ps []prepaid.TransferParams) []bool {
 	return Map(ps, func(p prepaid.TransferParams) bool {
 		_, err := c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
@@ -103,11 +96,6 @@ func GoodGenericPay(ctx context.Context, c *prepaid.Client, p prepaid.TransferPa
 		log.Println("not paid", err)
 	}
 }
-
-func Print[T any](v T) { fmt.Println(v) }
-
-func BadPrint(s prepaid.Secret)  { Print(s.Reveal()) } // want: secret
-func GoodPrint(s prepaid.Secret) { Print(s) }
 
 func Filter[T any](ctx context.Context, seq func(func(T, error) bool), keep func(T) bool) (out []T) {
 	for t, err := range seq {

@@ -145,11 +145,3 @@ func (g *Gateway) BadList(ctx context.Context) (last prepaid.TransactionID) {
 	}
 	return last
 }
-
-type Logger interface {
-	Infof(format string, args ...any)
-}
-
-func BadIfaceSecret(l Logger, s prepaid.Secret) { l.Infof("secret %s", s.Reveal()) } // want: secret
-
-func GoodIfaceSecret(l Logger, s prepaid.Secret) { l.Infof("secret %s", s) }

@@ -3,7 +3,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -157,20 +156,4 @@ func (w *Worker) AckLast(ctx context.Context, job Job) error {
 		return err
 	}
 	return w.store.Done(ctx, job.ID)
-}
-
-// Mistake: the whole params as JSON.
-
-func (w *Worker) Audit(p prepaid.DirectEntryOutParams) {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return
-	}
-	w.log.Info("paying", "params", string(data)) // want: secret
-}
-
-// The right form.
-
-func (w *Worker) AuditRight(p prepaid.DirectEntryOutParams) {
-	w.log.Info("paying", "params", p)
 }

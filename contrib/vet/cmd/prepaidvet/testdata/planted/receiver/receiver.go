@@ -135,17 +135,3 @@ func (a *App) withClaimsRight(ctx context.Context, claims webhook.ClaimStore, m 
 	}
 	return c.Done(ctx)
 }
-
-// Mistake: raw message.
-
-func (a *App) onLogged(ctx context.Context, m *prepaid.Message) error {
-	slog.InfoContext(ctx, "message", "id", m.ID, "raw", string(m.Raw)) // want: secret
-	return a.OnTransactionRight(ctx, m)
-}
-
-// The right form.
-
-func (a *App) onLoggedRight(ctx context.Context, m *prepaid.Message) error {
-	slog.InfoContext(ctx, "message", "id", m.ID, "bytes", len(m.Raw))
-	return a.OnTransactionRight(ctx, m)
-}

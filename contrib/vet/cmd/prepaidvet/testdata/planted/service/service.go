@@ -4,12 +4,7 @@ package service
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"math"
-	"os"
 	"time"
 
 	"github.com/avast/retry-go/v4"
@@ -229,71 +224,4 @@ func (s *PayoutService) GoodGoRetry(ctx context.Context, params prepaid.DirectEn
 		_, err := s.db.ExecContext(ctx, "update payouts set done=true where id=$1", params.RequestID)
 		return gretry.RetryableError(err)
 	})
-}
-
-func (s *PayoutService) BadClient(ctx context.Context, p Payout) error {
-	c, err := prepaid.NewClient(s.config) // want: client
-	if err != nil {
-		return err
-	}
-	_, err = c.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key})
-	return err
-}
-
-func (s *PayoutService) GoodReload(config prepaid.Config) error {
-	c, err := prepaid.NewClient(config)
-	if err != nil {
-		return err
-	}
-	old := s.client
-	s.client = c
-	old.Close()
-	return nil
-}
-
-func (s *PayoutService) BadFloat(ctx context.Context, p Payout) error {
-	cents := math.Round(p.Total * 100)
-	_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: prepaid.Cents(int64(cents))}) // want: amount
-	return err
-}
-
-type row struct {
-	Total json.Number `json:"total"`
-}
-
-func (s *PayoutService) GoodNumber(ctx context.Context, p Payout, r row) error {
-	amount, err := prepaid.ParseAmount(r.Total.String())
-	if err != nil {
-		return err
-	}
-	_, err = s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: amount})
-	return err
-}
-
-func (s *PayoutService) BadSlog(ctx context.Context) {
-	s.log.DebugContext(ctx, "config", slog.String("secret", s.secret.Reveal())) // want: secret
-}
-
-func (s *PayoutService) GoodSlog(ctx context.Context) {
-	s.log.DebugContext(ctx, "config", slog.Any("secret", s.secret))
-}
-
-func (s *PayoutService) BadToken(ctx context.Context) error {
-	token, err := s.client.Token(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Println("token:", token.AccessToken) // want: secret
-	return nil
-}
-
-func (s *PayoutService) GoodToken(ctx context.Context) error {
-	token, err := s.client.Token(ctx)
-	if err != nil {
-		return err
-	}
-	if token.AccessToken == "" {
-		return errors.New("no token")
-	}
-	return os.WriteFile("token", []byte(token.AccessToken), 0o600)
 }

@@ -172,47 +172,6 @@ func payWindowRight(ctx context.Context, j *journalfile.Journal, c *prepaid.Clie
 	}
 }
 
-// Mistake: personal fields.
-
-func show(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-	account, err := c.Accounts.Get(ctx, id, prepaid.IncludeCardholder)
-	if err != nil {
-		return err
-	}
-	log.Printf("account %s of %s %s", account.ID, account.Cardholder.FirstName, account.Cardholder.LastName) // want: secret
-	return nil
-}
-
-// The right form.
-
-func showRight(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-	account, err := c.Accounts.Get(ctx, id, prepaid.IncludeCardholder)
-	if err != nil {
-		return err
-	}
-	log.Printf("account %s %s", account.ID, account.Status)
-	fmt.Println(account.Cardholder.FirstName)
-	return nil
-}
-
-// Mistake: body of an error.
-
-func logBody(err error) {
-	var api *prepaid.APIError
-	if errors.As(err, &api) {
-		log.Printf("service says %d: %s", api.StatusCode, api.Body) // want: secret
-	}
-}
-
-// The right form.
-
-func logStatus(err error) {
-	var api *prepaid.APIError
-	if errors.As(err, &api) {
-		log.Printf("service says %d: %d bytes, %s", api.StatusCode, len(api.Body), api.Code)
-	}
-}
-
 // Mistake: guessed from now.
 
 func again(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) error {

@@ -118,15 +118,6 @@ func (w *Worker) GoodParts(ctx context.Context, j Job, parts []prepaid.Amount) e
 	return nil
 }
 
-func (w *Worker) BadJobFloat(ctx context.Context, j Job) error {
-	amount, err := prepaid.ParseAmount(strconv.FormatFloat(j.Euros, 'f', 2, 64)) // want: amount
-	if err != nil {
-		return err
-	}
-	_, err = w.client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: prepaid.RequestID(j.ID), Amount: amount})
-	return err
-}
-
 func BadWithdraw(j *journalfile.Journal, id prepaid.RequestID) {
 	j.Withdraw(id) // want: outcome
 }

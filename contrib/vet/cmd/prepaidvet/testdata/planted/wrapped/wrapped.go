@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/http"
-	"time"
 
 	"github.com/avast/retry-go/v4"
 	"github.com/cardprograms/prepaid"
 
 	"planted/bank"
-	"planted/bank/ledger"
 )
 
 func BadDrop(ctx context.Context, b *bank.Bank, o bank.Order) {
@@ -108,59 +105,4 @@ func GoodHistory(ctx context.Context, b *bank.Bank) (n int) {
 		}
 	}
 	return n
-}
-
-func BadSecret(s prepaid.Secret) error {
-	return fmt.Errorf("login with %q failed", bank.Password(s)) // want: secret
-}
-
-func GoodSecret(s prepaid.Secret, r *http.Request) {
-	r.SetBasicAuth("me", bank.Password(s))
-}
-
-func BadConnect(config prepaid.Config, o bank.Order) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		l, err := ledger.Connect(config) // want: client
-		if err != nil {
-			http.Error(w, "connect", 500)
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
-		defer cancel()
-		if err := l.Move(ctx, o.Key, o.To, o.Amount); err != nil {
-			log.Println(err)
-		}
-	}
-}
-
-func GoodConnect(config prepaid.Config, o bank.Order) (http.HandlerFunc, error) {
-	l, err := ledger.Connect(config)
-	if err != nil {
-		return nil, err
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
-		defer cancel()
-		if err := l.Move(ctx, o.Key, o.To, o.Amount); err != nil {
-			log.Println(err)
-		}
-	}, nil
-}
-
-func BadDeadline(b *bank.Bank) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if err := b.Pay(context.WithoutCancel(r.Context()), bank.Order{Key: prepaid.RequestID(r.FormValue("id"))}); err != nil { // want: deadline
-			http.Error(w, err.Error(), 502)
-		}
-	}
-}
-
-func GoodDeadline(b *bank.Bank) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
-		defer cancel()
-		if err := b.Pay(ctx, bank.Order{Key: prepaid.RequestID(r.FormValue("id"))}); err != nil {
-			http.Error(w, err.Error(), 502)
-		}
-	}
 }

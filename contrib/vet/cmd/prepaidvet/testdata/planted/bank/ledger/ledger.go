@@ -42,12 +42,3 @@ func (l *Ledger) Redeem(ctx context.Context, p prepaid.RedeemFundingParams) (*pr
 func (l *Ledger) History(ctx context.Context) func(func(*prepaid.Transaction, error) bool) {
 	return l.client.Accounts.Transactions(ctx, l.source, prepaid.ListTransactionsParams{})
 }
-
-// Connect makes a client.
-func Connect(config prepaid.Config) (*Ledger, error) {
-	c, err := prepaid.NewClient(config)
-	if err != nil {
-		return nil, err
-	}
-	return New(c, "EA1"), nil
-}

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
-
-	"golang.org/x/oauth2"
 )
 
 type (
@@ -149,12 +147,11 @@ type Client struct {
 	Simulation *SimulationService
 }
 
-func NewClient(Config) (*Client, error)                      { return nil, nil }
-func (*Client) With(Overrides) (*Client, error)              { return nil, nil }
-func (*Client) Close() error                                 { return nil }
-func (*Client) Check(context.Context) (*CheckResult, error)  { return nil, nil }
-func (*Client) Token(context.Context) (*oauth2.Token, error) { return nil, nil }
-func (*Client) Do(context.Context, RawRequest, any) error    { return nil }
+func NewClient(Config) (*Client, error)                     { return nil, nil }
+func (*Client) With(Overrides) (*Client, error)             { return nil, nil }
+func (*Client) Close() error                                { return nil }
+func (*Client) Check(context.Context) (*CheckResult, error) { return nil, nil }
+func (*Client) Do(context.Context, RawRequest, any) error   { return nil }
 
 type CheckResult struct{ TokenLifetime time.Duration }
 
