@@ -1,4 +1,4 @@
-// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.
+// Code generated from reference/openapi.yaml by tools/wiregen. DO NOT EDIT.
 
 package prepaid
 
@@ -33,21 +33,21 @@ var (
 		Operation: Operation{"Policy.Categories", "GET", "/policy/{id}/categories"},
 		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
 	}
-	opPolicyMerchants = operation{
-		Operation: Operation{"Policy.Merchants", "GET", "/policy/{id}/merchants"},
-		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
-	}
-	opPolicyTerminals = operation{
-		Operation: Operation{"Policy.Terminals", "GET", "/policy/{id}/terminals"},
-		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
-	}
 	opPolicyChangeCategories = operation{
 		Operation: Operation{"Policy.ChangeCategories", "POST", "/policy/{id}/categories"},
 		class:     classNever, kind: responseNone, lane: ratelimit.Call, success: []int{200, 204},
 	}
+	opPolicyMerchants = operation{
+		Operation: Operation{"Policy.Merchants", "GET", "/policy/{id}/merchants"},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
+	}
 	opPolicyChangeMerchants = operation{
 		Operation: Operation{"Policy.ChangeMerchants", "POST", "/policy/{id}/merchants"},
 		class:     classNever, kind: responseNone, lane: ratelimit.Call, success: []int{200, 204},
+	}
+	opPolicyTerminals = operation{
+		Operation: Operation{"Policy.Terminals", "GET", "/policy/{id}/terminals"},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
 	}
 	opPolicyChangeTerminals = operation{
 		Operation: Operation{"Policy.ChangeTerminals", "POST", "/policy/{id}/terminals"},
@@ -157,13 +157,13 @@ var (
 		Operation: Operation{"Hooks.List", "GET", "/hooks"},
 		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200, 204},
 	}
-	opHooksGet = operation{
-		Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
-		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
-	}
 	opHooksCreate = operation{
 		Operation: Operation{"Hooks.Create", "POST", "/hooks"},
 		class:     classNever, kind: responseJSON, lane: ratelimit.Call, success: []int{201},
+	}
+	opHooksGet = operation{
+		Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, success: []int{200},
 	}
 	opHooksUpdate = operation{
 		Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
@@ -193,10 +193,10 @@ func allOperations() []*operation {
 		&opPolicyRestrictions,
 		&opPolicyGet,
 		&opPolicyCategories,
-		&opPolicyMerchants,
-		&opPolicyTerminals,
 		&opPolicyChangeCategories,
+		&opPolicyMerchants,
 		&opPolicyChangeMerchants,
+		&opPolicyTerminals,
 		&opPolicyChangeTerminals,
 		&opAccountsSearch,
 		&opAccountsCreate,
@@ -224,8 +224,8 @@ func allOperations() []*operation {
 		&opPINValidate,
 		&opPINExecute,
 		&opHooksList,
-		&opHooksGet,
 		&opHooksCreate,
+		&opHooksGet,
 		&opHooksUpdate,
 		&opHooksDelete,
 		&opHooksUndeliverable,

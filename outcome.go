@@ -156,7 +156,7 @@ const (
 	classToken
 )
 
-// String returns the name of the class in operations.txt.
+// String returns the name of the class, as in x-safety.
 func (c class) String() string {
 	return [...]string{"read", "repeated", "keyed", "never", "token"}[c]
 }

@@ -1,14 +1,14 @@
-// Package operations has the table of operations.txt for this repository's programs and tests. The client has its own
+// Package operations has the operations of reference/openapi.yaml for this repository's programs and tests. The client has its own
 // copy of the columns. The emulator uses only the safety classes, for its OpenAPI document. The package keeps no state.
 package operations
 
-// Operation is a line of operations.txt, which explains its columns.
+// Operation is an operation. The document explains its extensions.
 type Operation struct {
 	// Method is the HTTP method; Path is the template.
 	Method, Path string
 	// Name is the Go name, such as "Accounts.Get".
 	Name string
-	// Success, Body, Safety, Lane, Also and Section are the columns with these names.
+	// Success, Body, Safety, Lane, Also and Section are the extensions with these names; Success has the statuses.
 	Success, Body, Safety, Lane, Also, Section string
 	// Member is a member of the body. With the values in Never, separated by commas, the safety class is never.
 	Member, Never string

@@ -1,4 +1,4 @@
-// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.
+// Code generated from reference/openapi.yaml by tools/wiregen. DO NOT EDIT.
 
 package operations
 
@@ -12,10 +12,10 @@ func All() []Operation {
 		{"GET", "/policy/{id}/restrictions", "Policy.Restrictions", "200", "json", "read", "call", "-", "4.3", "", ""},
 		{"GET", "/policy/{id}/policy", "Policy.Get", "200", "json", "read", "call", "-", "4.3", "", ""},
 		{"GET", "/policy/{id}/categories", "Policy.Categories", "200", "json", "read", "call", "-", "4.3", "", ""},
-		{"GET", "/policy/{id}/merchants", "Policy.Merchants", "200", "json", "read", "call", "-", "4.3", "", ""},
-		{"GET", "/policy/{id}/terminals", "Policy.Terminals", "200", "json", "read", "call", "-", "4.3", "", ""},
 		{"POST", "/policy/{id}/categories", "Policy.ChangeCategories", "200,204", "none", "never", "call", "-", "4.3", "", ""},
+		{"GET", "/policy/{id}/merchants", "Policy.Merchants", "200", "json", "read", "call", "-", "4.3", "", ""},
 		{"POST", "/policy/{id}/merchants", "Policy.ChangeMerchants", "200,204", "none", "never", "call", "-", "4.3", "", ""},
+		{"GET", "/policy/{id}/terminals", "Policy.Terminals", "200", "json", "read", "call", "-", "4.3", "", ""},
 		{"POST", "/policy/{id}/terminals", "Policy.ChangeTerminals", "200,204", "none", "never", "call", "-", "4.3", "", ""},
 		{"GET", "/accounts", "Accounts.Search", "200,204", "json", "read", "call", "-", "4.4", "", ""},
 		{"POST", "/accounts", "Accounts.Create", "201", "json", "never", "call", "404=input", "4.4", "", ""},
@@ -43,8 +43,8 @@ func All() []Operation {
 		{"POST", "/pin/validate", "PIN.Validate", "200,201,202,204", "any", "never", "call", "-", "4.7", "", ""},
 		{"POST", "/pin/execute", "PIN.Execute", "200,201,202,204", "any", "never", "call", "-", "4.7", "", ""},
 		{"GET", "/hooks", "Hooks.List", "200,204", "json", "read", "call", "-", "4.8", "", ""},
-		{"GET", "/hooks/{id}", "Hooks.Get", "200", "json", "read", "call", "-", "4.8", "", ""},
 		{"POST", "/hooks", "Hooks.Create", "201", "json", "never", "call", "-", "4.8", "", ""},
+		{"GET", "/hooks/{id}", "Hooks.Get", "200", "json", "read", "call", "-", "4.8", "", ""},
 		{"PATCH", "/hooks/{id}", "Hooks.Update", "200,204", "none", "never", "call", "-", "4.8", "", ""},
 		{"DELETE", "/hooks/{id}", "Hooks.Delete", "204,200", "none", "repeated", "call", "-", "4.8", "", ""},
 		{"GET", "/hooks/{id}/undeliverable", "Hooks.Undeliverable", "200,204", "json", "read", "call", "-", "4.8", "", ""},

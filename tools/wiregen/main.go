@@ -2,7 +2,7 @@
 //
 // wire_gen.go has functions that read and write the client's types without reflection, and the method Known of enumerations.
 // The client lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has the
-// methods Format and LogValue of structs with redact tags. The other files come from operations.txt, which lists them.
+// methods Format and LogValue of structs with redact tags. The other files come from the operations in reference/openapi.yaml.
 //
 //	go -C tools run ./wiregen       print the beginning of the differences, and fail if there are any
 //	go -C tools run ./wiregen -w    write them, as go generate does

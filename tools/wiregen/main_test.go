@@ -56,12 +56,28 @@ type Params struct {
 }
 `
 
+const things = `
+tags: [{name: Things, x-section: '4.1'}]
+x-shared: {errors: &errors {'500': {}}}
+paths:
+  /things/{id}:
+    parameters: []
+    get:
+      tags: [Things]
+      x-go: Things.List
+      x-safety: read
+      x-body: json
+      x-also: {'204': body, '500': final}
+      x-never: {kind: [big, odd]}
+      responses: {'200': {}, <<: *errors, '204': {}}
+`
+
 func generateFrom(t *testing.T, source string) error {
 	t.Helper()
 	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"small.go": source, output: "package small; not Go", // not read
-		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\nnever kind big odd\n",
+		document:                                things,
 		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
 		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
 		"internal/operations/operations_gen.go": "stale",
@@ -141,22 +157,26 @@ func TestRefusesOperations(t *testing.T) {
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
 	}
-	for line, want := range map[string]string{
-		"GET /things Things.List 200 json read call -":       "too few columns",
-		"GET /things Things.List 200 JSON read call - 4.1":   `Things.List has "body JSON"`,
-		"GET /things Things.List 200 json read calls - 4.1":  `Things.List has "lane calls"`,
-		"GET /things Things.List 200 json read call 500 4.1": `Things.List has "500"`,
-		"GET /things Things.List 200; json read call - 4.1":  "operations_gen.go: ",
-		"GET /things Things.List 200 json read call - 4.1":   "no such file",
-		"never kind big": "too few columns",
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "reference"), 0o755))
+	for change, want := range map[string]string{
+		"x-safety: read=x-safety: reed":      `Things.List has "safety reed"`,
+		"x-body: json=x-body: JSON":          `Things.List has "body JSON"`,
+		"x-body: json=x-lane: calls":         `Things.List has "body "`,
+		"'500': final=404: input":            "Things.List has no such status: 404",
+		"x-go: Things.List=x-note: None":     "get /things/{id}: needs one tag and x-go",
+		"tags: [Things]=tags: [Things, All]": "get /things/{id}: needs one tag and x-go",
+		"{'200'={'2x'":                       "operations_gen.go: ",
+		"paths:=paths: {":                    document + ": yaml:",
+		"=":                                  "no such file",
 	} {
-		write("operations.txt", line)
+		before, after, _ := strings.Cut(change, "=")
+		write(document, strings.Replace(things, before, after, 1))
 		_, err := operationFiles(directory, nil)
-		require.ErrorContains(t, err, want, line)
+		require.ErrorContains(t, err, want, change)
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(directory, "docs"), 0o755))
 	require.NoError(t, os.MkdirAll(filepath.Join(directory, ".github", "ISSUE_TEMPLATE"), 0o755))
-	write("operations.txt", "GET /things Things.List 200 json read call - 4.1")
+	write(document, things)
 	write(filepath.Join("docs", "operations.md"), "")
 	write(filepath.Join(".github", "ISSUE_TEMPLATE", "problem.yml"), "")
 	_, err := operationFiles(directory, nil)

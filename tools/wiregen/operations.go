@@ -1,15 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/format"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// operation is a line of operations.txt, which explains the columns.
+// document is the written reference, which explains its extensions.
+const document = "reference/openapi.yaml"
+
+// operation is an operation of the document. Success has its statuses, also those of x-also, both as text.
 type operation struct {
 	method, path, name, success, body, safety, lane, also, section, note string
 
@@ -18,47 +27,101 @@ type operation struct {
 }
 
 func readOperations(directory string) ([]operation, error) {
-	text, err := os.ReadFile(filepath.Join(directory, "operations.txt"))
+	text, err := os.ReadFile(filepath.Join(directory, document))
 	if err != nil {
 		return nil, err
 	}
-	var all []operation
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
+	var written struct {
+		Tags []struct {
+			Name    string
+			Section string `yaml:"x-section"`
 		}
-		c := strings.Fields(line)
-		switch {
-		case len(c) > 2 && c[0] == "never" && len(all) > 0:
-			last := &all[len(all)-1]
-			last.member, last.never = c[1], c[2:]
-		case len(c) < 9:
-			return nil, fmt.Errorf("operations.txt: too few columns: %q", line)
-		default:
-			all = append(all, operation{
-				method: c[0], path: c[1], name: c[2], success: c[3], body: c[4], safety: c[5], lane: c[6], also: c[7], section: c[8],
-				note: strings.Join(c[9:], " "),
-			})
+		Paths yaml.Node // in their order
+	}
+	if err := yaml.Unmarshal(text, &written); err != nil {
+		return nil, fmt.Errorf("%s: %w", document, err)
+	}
+	sections := map[string]string{}
+	for _, tag := range written.Tags {
+		sections[tag.Name] = tag.Section
+	}
+	var all []operation
+	for path, item := range members(&written.Paths) {
+		for method, node := range members(item) {
+			if method == "parameters" {
+				continue
+			}
+			var o struct {
+				Tags      []string
+				Name      string              `yaml:"x-go"`
+				Safety    string              `yaml:"x-safety"`
+				Lane      string              `yaml:"x-lane"`
+				Body      string              `yaml:"x-body"`
+				Note      string              `yaml:"x-note"`
+				Also      map[string]string   `yaml:"x-also"`
+				Never     map[string][]string `yaml:"x-never"`
+				Responses map[string]any
+			}
+			if err := node.Decode(&o); err != nil || len(o.Tags) != 1 || o.Name == "" {
+				return nil, fmt.Errorf("%s: %s %s: needs one tag and x-go: %w", document, method, path, err)
+			}
+			made := operation{
+				method: strings.ToUpper(method), path: path, name: o.Name, safety: o.Safety, body: o.Body, lane: cmp.Or(o.Lane, "call"),
+				also: "-", section: sections[o.Tags[0]], note: o.Note,
+			}
+			var success, also []string
+			for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
+				if strings.HasPrefix(status, "2") {
+					success = append(success, status)
+				}
+			}
+			for _, status := range slices.Sorted(maps.Keys(o.Also)) {
+				if o.Responses[status] == nil {
+					return nil, fmt.Errorf("%s: %s has no such status: %s", document, o.Name, status)
+				}
+				also = append(also, status+"="+o.Also[status])
+			}
+			switch { // without a body to read, both are equal
+			case o.Body == "none" && slices.Equal(success, []string{"200"}):
+				success = []string{"200", "204"}
+			case o.Body == "none" && slices.Equal(success, []string{"204"}):
+				success = []string{"204", "200"}
+			}
+			made.success, made.also = strings.Join(success, ","), cmp.Or(strings.Join(also, ","), "-")
+			for made.member, made.never = range o.Never {
+			}
+			all = append(all, made)
 		}
 	}
 	return all, nil
 }
 
+// members yields the members of a mapping in their order.
+func members(mapping *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		for i := 1; i < len(mapping.Content); i += 2 {
+			if !yield(mapping.Content[i-1].Value, mapping.Content[i]) {
+				return
+			}
+		}
+	}
+}
+
 // contract returns the operation as Go code of the client.
 func (o *operation) contract() (string, error) {
 	var made strings.Builder
-	made.WriteString(fmt.Sprintf("%s = operation{\nOperation: Operation{%q, %q, %q},\nclass: class%s, ", o.variable(), o.name, o.method, o.path,
-		strings.ToUpper(o.safety[:1])+o.safety[1:]))
-	for _, word := range append([]string{"body " + o.body, "lane " + o.lane}, strings.Split(o.also, ",")...) {
+	fmt.Fprintf(&made, "%s = operation{\nOperation: Operation{%q, %q, %q},\n", o.variable(), o.name, o.method, o.path)
+	for _, word := range append([]string{"safety " + o.safety, "body " + o.body, "lane " + o.lane}, strings.Split(o.also, ",")...) {
 		fields, ok := map[string]string{
-			"body json": "kind: responseJSON", "body refusal": "kind: responseJSON, modelsFailure: true", "body none": "kind: responseNone",
+			"safety token": "class: classToken", "safety read": "class: classRead", "safety repeated": "class: classRepeated",
+			"safety keyed": "class: classKeyed", "safety never": "class: classNever", "body json": "kind: responseJSON", "body refusal": "kind: responseJSON, modelsFailure: true", "body none": "kind: responseNone",
 			"body text": "kind: responseText", "body data": "kind: responseData", "body any": "kind: responseRaw",
 			"lane token": "", "lane money": "lane: ratelimit.Money", "lane call": "lane: ratelimit.Call",
 			"204=body": "bodyAfter204: true", "400=token": "tokenOn400: true", "404=input": "inputStatus: true", "500=final": "failedOn500: true",
 			"-": "",
 		}[word]
 		if !ok {
-			return "", fmt.Errorf("operations.txt: %s has %q", o.name, word)
+			return "", fmt.Errorf("%s: %s has %q", document, o.name, word)
 		}
 		if fields != "" {
 			made.WriteString(fields + ", ")
@@ -85,13 +148,13 @@ func (o *operation) row(methods map[string]bool) string {
 	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, note), "|  |", "| |")
 }
 
-// operationFiles returns the file contents that are generated from operations.txt, by file name.
+// operationFiles returns the file contents that are generated from the operations, by file name.
 func operationFiles(directory string, methods map[string]bool) (map[string][]byte, error) {
 	all, err := readOperations(directory)
 	if err != nil {
 		return nil, err
 	}
-	const head = "// Code generated from operations.txt by tools/wiregen. DO NOT EDIT.\n\n"
+	const head = "// Code generated from " + document + " by tools/wiregen. DO NOT EDIT.\n\n"
 	var contracts, variables, table, names strings.Builder
 	blocks := map[string]string{} // by section
 	for _, o := range all {

@@ -37,7 +37,7 @@ func TestE2EEveryOperationSucceeds(t *testing.T) {
 	})
 }
 
-// row is the exercise's line of operations.txt.
+// row is the exercise's operation.
 func (e exercise) row() operations.Operation {
 	for _, row := range operations.All() {
 		if row.Method+" "+row.Path == e.operation {

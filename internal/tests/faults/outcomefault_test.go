@@ -25,7 +25,7 @@ type wireFault struct {
 	waits    bool                                       // for the end of an attempt or for throttling
 	unseen   bool                                       // no request reaches the service, and the client cannot know
 	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
-	// by the body in operations.txt, or "empty" for a list whose 204 is an empty one.
+	// by x-body, or "empty" for a list whose 204 is an empty one.
 	request map[string]string
 	then    []wireFault // the handling of the requests after the first
 	unread  bool        // a body that does not count as the service's, with the status of the success

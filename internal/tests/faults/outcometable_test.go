@@ -27,7 +27,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// The whole table of DESIGN.md, "Outcomes": every operation of operations.txt, and calls of Client.Do of each class, against
+// The whole table of DESIGN.md, "Outcomes": every operation, and calls of Client.Do of each class, against
 // every fault of the wire and every pair of a doubtful first attempt with a second one. The expected outcome is written here
 // once more, from the safety class alone.
 
@@ -98,7 +98,7 @@ func tableCases(t testing.TB) []tableCase {
 	return append(cases, rawCases()...)
 }
 
-// oneOfEachClass keeps one case of those that operations.txt classes alike.
+// oneOfEachClass keeps one case of those of one class.
 func oneOfEachClass(t *testing.T) []tableCase {
 	t.Helper()
 	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return c.safety + " of " + c.row.Class() })

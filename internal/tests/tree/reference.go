@@ -2,10 +2,10 @@ package tree
 
 import "strings"
 
-// Operation describes one operation, independently of operations.txt: it is written from the text of the reference. Tests compare
-// it with operations.txt and the fixtures. Spaces separate names. A name inside an object follows the object's name and a dot.
+// Operation describes one operation, independently of reference/openapi.yaml: it is written from the text of the reference. Tests compare
+// it with that document and the fixtures. Spaces separate names. A name inside an object follows the object's name and a dot.
 type Operation struct {
-	// Contract has the safety class, the lane, the success statuses and the rule of the body, in the words of operations.txt.
+	// Contract has the safety class, the lane, the success statuses and the rule of the body, in the words of the document.
 	Contract string
 	// Query, Request and Response list all members.
 	Query, Request, Response string

@@ -18,7 +18,7 @@ func Root(t testing.TB) string {
 	root, err := os.Getwd()
 	require.NoError(t, err)
 	for {
-		if _, err := os.Stat(filepath.Join(root, "operations.txt")); err == nil {
+		if _, err := os.Stat(filepath.Join(root, "reference", "openapi.yaml")); err == nil {
 			return root
 		}
 		parent := filepath.Dir(root)
