@@ -17,14 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// CheckOptions are the settings of a check.
-type CheckOptions struct {
-	// MadeUp reports whether a value is known to be fictional, for checks of manually written fixtures; nil allows
-	// no such values. MadeUp must not keep the value.
-	MadeUp func(value string) bool
-}
-
-// Finding is a place in a file with a value that must not be there. It does not contain that value.
+// Finding is a place in a cassette with a value that must not be there. It does not contain that value.
 type Finding struct {
 	// Line counts from 1.
 	Line int
@@ -36,12 +29,12 @@ type Finding struct {
 func (f Finding) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Where) }
 
 // CheckFile applies [Check] to a file.
-func CheckFile(path string, options CheckOptions) error {
+func CheckFile(path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return &CassetteError{Path: path, Rule: "cannot be read", Err: err}
 	}
-	return at(path, Check(bytes.NewReader(content), options))
+	return at(path, Check(bytes.NewReader(content)))
 }
 
 // at adds the file's path to a check's error.
@@ -55,26 +48,20 @@ func at(path string, err error) error {
 	return err
 }
 
-// Check reads a cassette, or a JSON fixture like those of this project, and compares its whole content with the
-// schema that scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The
-// members "about" and "reference" of a fixture are not checked.
+// Check reads a cassette and compares its whole content with the schema that scrubs recordings. A value is a finding if
+// the schema does not keep it and it is not a pseudonym.
 //
 // Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form; of longer numbers, far fewer.
 // A text has that form only if it is "anon" and a number, such as anon7. A recording does not depend on the form: it replaces every value.
 //
-// Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.
-func Check(r io.Reader, options CheckOptions) error {
+// Errors: *[UnscrubbedError], *[CassetteError] if r is no cassette.
+func Check(r io.Reader) error {
 	content, err := io.ReadAll(r)
 	if err != nil {
 		return &CassetteError{Rule: "cannot be read", Err: err}
 	}
-	c := checker{options: options, schema: newSchema()}
-	if trimmed := bytes.TrimSpace(content); len(trimmed) > 0 && trimmed[0] == '{' {
-		err = c.fixture(content)
-	} else {
-		err = c.cassette(content)
-	}
-	if err != nil {
+	c := checker{schema: newSchema()}
+	if err := c.cassette(content); err != nil {
 		return err
 	}
 	if len(c.findings) == 0 {
@@ -85,7 +72,6 @@ func Check(r io.Reader, options CheckOptions) error {
 }
 
 type checker struct {
-	options  CheckOptions
 	schema   *schema
 	findings []Finding
 }
@@ -94,14 +80,10 @@ func (c *checker) find(line int, where string) {
 	c.findings = append(c.findings, Finding{Line: line, Where: where})
 }
 
-func (c *checker) madeUp(value string) bool {
-	return c.options.MadeUp != nil && c.options.MadeUp(value)
-}
-
 // leaves reports values that are neither kept nor pseudonyms. The offsets of the leaves refer to text.
 func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	for _, l := range leaves {
-		if l.clean() || c.madeUp(l.value) {
+		if l.clean() {
 			continue
 		}
 		c.find(line+strings.Count(text[:min(int(l.offset), len(text))], "\n"), what+" "+l.where)
@@ -113,7 +95,6 @@ type seen struct {
 	method, url, sent, received                 string
 	status                                      int
 	methodLine, urlLine, sentLine, receivedLine int
-	queryLines                                  map[string]int // set if each parameter has its own line
 	columns                                     columns
 }
 
@@ -134,13 +115,7 @@ func (c *checker) exchange(s seen) {
 	if bodyAt < 0 {
 		bodyAt = len(request.leaves)
 	}
-	for _, l := range request.leaves[:bodyAt] {
-		place := s.urlLine
-		if own, ok := s.queryLines[strings.TrimPrefix(l.where, "query ")]; ok {
-			place = own
-		}
-		c.leaves("request", "", place, []leaf{l})
-	}
+	c.leaves("request", "", s.urlLine, request.leaves[:bodyAt])
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
 	work := &scrubber{names: newPseudonyms(), columns: s.columns}
 	_, leaves := c.schema.response(work, request.operation, s.status, []byte(s.received))
@@ -159,7 +134,7 @@ func (c *checker) cassette(content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) != 1 {
-		return &CassetteError{Rule: "is neither a cassette nor a fixture"}
+		return &CassetteError{Rule: "is no cassette"}
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return &CassetteError{Rule: "has more than one document"}
@@ -168,7 +143,7 @@ func (c *checker) cassette(content []byte) error {
 	c.plain(&document)
 	root := c.mapping(document.Content[0], "cassette", "version", "interactions")
 	if root["interactions"] == nil || root["interactions"].Kind != yaml.SequenceNode {
-		return &CassetteError{Rule: "is neither a cassette nor a fixture"}
+		return &CassetteError{Rule: "is no cassette"}
 	}
 	c.constant(root["version"], "version", "2")
 	for _, node := range root["interactions"].Content {

@@ -49,7 +49,7 @@ func TestAmountsOfReports(t *testing.T) {
 	require.NotContains(t, string(content), "EA7000")
 	require.NotContains(t, string(content), "a, b")
 	require.NotContains(t, string(content), "4111111111111111")
-	require.NoError(t, prepaidvcr.CheckFile(path+".yaml", prepaidvcr.CheckOptions{}))
+	require.NoError(t, prepaidvcr.CheckFile(path+".yaml"))
 	recorder, c := replay(t, path, prepaidvcr.Options{})
 	header, sum := settled(t, c)
 	require.Equal(t, []string{"account", "note", "amount", "balance"}, header)
@@ -66,7 +66,7 @@ func TestAmountsOfReports(t *testing.T) {
 	} {
 		edited := strings.Replace(string(content), edit[0], edit[1], 1)
 		require.NotEqual(t, string(content), edited, name)
-		err := prepaidvcr.Check(strings.NewReader(edited), prepaidvcr.CheckOptions{})
+		err := prepaidvcr.Check(strings.NewReader(edited))
 		require.Error(t, err, name)
 		require.NotContains(t, err.Error(), "Mira")
 	}

@@ -89,7 +89,7 @@ func (e *CassetteError) Error() string {
 // Unwrap returns Err.
 func (e *CassetteError) Unwrap() error { return e.Err }
 
-// UnscrubbedError means that a cassette or fixture contains values that must not be there.
+// UnscrubbedError means that a cassette contains values that must not be there.
 type UnscrubbedError struct {
 	// Path is the file; empty if the content is not from a file.
 	Path string

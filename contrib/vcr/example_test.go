@@ -1,10 +1,11 @@
 package prepaidvcr_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,15 +86,12 @@ func ExampleNew() {
 
 // A check finds values that a recording would have scrubbed, by line and place.
 func ExampleCheck() {
-	fixture := `{
-  "request": {"method": "GET", "path": "/3.0/accounts/anon1/status"},
-  "response": {"status": 200, "body": {
-    "balance": 12.50,
-    "status": "active",
-    "external_account_id": "customer 4711"
-  }}
-}`
-	fmt.Println(prepaidvcr.Check(strings.NewReader(fixture), prepaidvcr.CheckOptions{}))
+	cassette, err := os.ReadFile("testdata/payout.yaml")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(prepaidvcr.Check(bytes.NewReader(bytes.Replace(cassette, []byte("X990000000588"), []byte("customer 4711"), 1))))
 	// Output:
-	// prepaidvcr: 1 unscrubbed: line 6: response body.external_account_id
+	// prepaidvcr: 1 unscrubbed: line 53: response body.external_account_id
 }

@@ -3,8 +3,6 @@ package prepaidvcr
 import (
 	"bytes"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -72,24 +70,15 @@ func FuzzCheck(f *testing.F) {
 	}, Response: cassette.Response{Code: 200, Status: "200 OK", Body: `{"balance": 1.50}`, Headers: map[string][]string{"Content-Type": {"text/plain"}}}})
 	clean, err := yaml.Marshal(tape)
 	require.NoError(f, err)
-	require.NoError(f, Check(bytes.NewReader(clean), CheckOptions{}))
+	require.NoError(f, Check(bytes.NewReader(clean)))
 	f.Add(clean)
 	f.Add(bytes.ReplaceAll(clean, []byte("balance"), []byte(fuzzCanary)))
-	files, err := filepath.Glob("../../internal/tests/contract/testdata/*/200.json")
-	require.NoError(f, err)
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		require.NoError(f, err)
-		f.Add(content)
-	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		err := Check(bytes.NewReader(content), CheckOptions{})
+		err := Check(bytes.NewReader(content))
 		if err != nil {
 			require.NotContains(t, err.Error(), fuzzCanary)
 			return
 		}
-		if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) { // text around a fixture is not checked
-			require.NotContains(t, string(content), fuzzCanary)
-		}
+		require.NotContains(t, string(content), fuzzCanary)
 	})
 }

@@ -86,7 +86,7 @@ func New(path string, options Options) (*Recorder, error) {
 		r.before = r.content()
 		return r, nil
 	}
-	if err := CheckFile(r.file(), CheckOptions{}); err != nil {
+	if err := CheckFile(r.file()); err != nil {
 		return nil, err
 	}
 	tape, err := cassette.Load(r.path)

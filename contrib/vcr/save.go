@@ -82,7 +82,7 @@ func (checkedFile) IsFileExists(name string) bool {
 
 // WriteFile replaces a cassette.
 func (checkedFile) WriteFile(name string, data []byte) error {
-	if err := Check(bytes.NewReader(data), CheckOptions{}); err != nil {
+	if err := Check(bytes.NewReader(data)); err != nil {
 		return at(name, err)
 	}
 	if err := replace(name, data); err != nil {
