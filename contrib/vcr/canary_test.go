@@ -197,7 +197,7 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	w := newWorld(t, word)
 	path := filepath.Join(t.TempDir(), "all")
 	wire := newTap()
-	options := prepaidvcr.Options{Mode: prepaidvcr.ModeRecord, Transport: wire, ReportColumns: []string{"cardholder", "amount"}}
+	options := prepaidvcr.Options{Mode: prepaidvcr.ModeRecord, Transport: wire, ReportColumns: []string{"cardholder", "amount"}, Scrub: []string{"status"}}
 	w.AddApplication((&journey{word: word}).uuid("App"), (&journey{word: word}).uuid("AppKey"))
 	recorder, client := open(t, path, options, w.Config())
 	recorded := w.journey(t, client, word).run()

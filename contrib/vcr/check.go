@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -96,6 +97,7 @@ type seen struct {
 	status                                      int
 	methodLine, urlLine, sentLine, receivedLine int
 	columns                                     columns
+	named                                       named
 }
 
 func (c *checker) exchange(s seen) {
@@ -110,7 +112,8 @@ func (c *checker) exchange(s seen) {
 	if address.User != nil || address.Fragment != "" || address.Opaque != "" {
 		c.find(s.urlLine, "request address")
 	}
-	request := c.schema.request(newPseudonyms(), s.method, address, []byte(s.sent))
+	known := c.schema.with(s.named)
+	request := known.request(newPseudonyms(), s.method, address, []byte(s.sent))
 	bodyAt := slices.IndexFunc(request.leaves, func(l leaf) bool { return strings.HasPrefix(l.where, "body") })
 	if bodyAt < 0 {
 		bodyAt = len(request.leaves)
@@ -118,7 +121,12 @@ func (c *checker) exchange(s seen) {
 	c.leaves("request", "", s.urlLine, request.leaves[:bodyAt])
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
 	work := &scrubber{names: newPseudonyms(), columns: s.columns}
-	_, leaves := c.schema.response(work, request.operation, s.status, []byte(s.received))
+	_, leaves := known.response(work, request.operation, s.status, []byte(s.received))
+	used := http.Header{}
+	s.named.list(used, request.operation, slices.Concat(request.used, work.used))
+	if got := namedBy(used); !reflect.DeepEqual(got, s.named) {
+		c.find(s.urlLine, "request header "+keptNamesHeader)
+	}
 	if !slices.Equal(work.header, s.columns.names) || !isSubset(s.columns.amounts, work.header) {
 		c.find(s.receivedLine, "response header "+columnsHeader) // other text must not hide there
 	}
@@ -197,19 +205,19 @@ func (c *checker) interaction(node *yaml.Node) {
 	response := c.mapping(parts["response"], "response", append(common, "status", "code", "duration")...)
 	c.number(parts["id"], "id")
 	var listed columns
+	var names named
 	for what, side := range map[string]map[string]*yaml.Node{"request": request, "response": response} {
 		c.constant(side["proto"], what+" proto", "HTTP/1.1", "")
 		c.constant(side["uncompressed"], what+" uncompressed", "false")
 		for _, name := range []string{"proto_major", "proto_minor", "content_length"} {
 			c.number(side[name], what+" "+name)
 		}
-		names := sortedKeys(keptHeaders)
-		if what == "response" {
-			names = append(names, columnsHeader, amountsHeader)
-		}
-		header := c.headers(side["headers"], what, names)
+		own := map[string][]string{"request": {keptNamesHeader, scrubbedNamesHeader, callHeader}, "response": {columnsHeader, amountsHeader}}
+		header := c.headers(side["headers"], what, append(sortedKeys(keptHeaders), own[what]...))
 		if what == "response" {
 			listed = columnsOf(header)
+		} else {
+			names = namedBy(header)
 		}
 		for _, name := range sortedKeys(side) {
 			if name != "headers" && side[name].Kind != yaml.ScalarNode {
@@ -233,7 +241,7 @@ func (c *checker) interaction(node *yaml.Node) {
 	c.exchange(seen{
 		method: text(request["method"]), url: address, sent: text(request["body"]), received: text(response["body"]), status: code,
 		methodLine: line(request["method"]), urlLine: line(request["url"]),
-		sentLine: line(request["body"]), receivedLine: line(response["body"]), columns: listed,
+		sentLine: line(request["body"]), receivedLine: line(response["body"]), columns: listed, named: names,
 	})
 }
 
@@ -280,7 +288,10 @@ func (c *checker) headers(node *yaml.Node, what string, names []string) map[stri
 	}
 	for name, values := range c.mapping(node, what+" header", names...) {
 		allowed := keptHeaders[name]
-		if allowed == nil {
+		switch {
+		case name == callHeader:
+			allowed = isCall
+		case allowed == nil:
 			allowed = isColumn
 		}
 		for _, value := range values.Content {

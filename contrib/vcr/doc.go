@@ -15,8 +15,8 @@
 // Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
 // keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date stays a date, an
-// address stays an address) replaces every other value: each field with a redact tag, and each member that the schema
-// does not name. Equal values get equal pseudonyms throughout a cassette: if one call returns an account, the next call
+// address stays an address) replaces every other value. Names that the schema does not have must be in [Options].Keep,
+// Scrub or Calls, or no cassette is written: a replay never shows zero for a value that was left out. Equal values get equal pseudonyms throughout a cassette: if one call returns an account, the next call
 // can use the same account. Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.

@@ -22,6 +22,9 @@ type UnrecordedError struct {
 	// were swapped, or a repeated payment has a new request ID. If a place begins with "response", the response shows a
 	// recorded value for which you have sent two values.
 	Contradicting []string
+	// LeftOut are places of the response whose values an earlier version of this package did not record: a replay would
+	// have zeros there. Record the cassette again, with [Options].Keep.
+	LeftOut []string
 }
 
 // Error returns one line without values.
@@ -32,6 +35,9 @@ func (e *UnrecordedError) Error() string {
 	}
 	if len(e.Contradicting) > 0 {
 		text += ": the one like it is about another value in " + strings.Join(e.Contradicting, ", ")
+	}
+	if len(e.LeftOut) > 0 {
+		text += ": the recording left out values of response " + strings.Join(e.LeftOut, ", ")
 	}
 	return text
 }

@@ -25,6 +25,7 @@ type scrubbedRequest struct {
 	url       string
 	body      string
 	leaves    []leaf
+	used      []string
 	found     parts // criteria for a match
 }
 
@@ -39,7 +40,7 @@ func (r *scrubbedRequest) name() string {
 // request scrubs the request line and the body.
 func (s *schema) request(names *pseudonyms, method string, address *url.URL, body []byte) *scrubbedRequest {
 	operation, segments := s.find(method, address)
-	work := scrubber{names: names}
+	work := scrubber{names: names, named: s.named}
 	r := &scrubbedRequest{operation: operation}
 	r.url = "https://" + serviceHost + apiRoot + work.path(operation, segments)
 	if query := work.query(operation, address.RawQuery); query != "" {
@@ -57,7 +58,7 @@ func (s *schema) request(names *pseudonyms, method string, address *url.URL, bod
 	} else {
 		r.body = work.body("body", body, known, kind)
 	}
-	r.leaves = work.leaves
+	r.leaves, r.used = work.leaves, work.used
 	r.found = r.parts()
 	return r
 }
@@ -72,7 +73,7 @@ func (s *scrubber) path(operation *operation, segments []string) string {
 	for i, segment := range segments {
 		switch {
 		case parts == nil:
-			segment = s.text("path", segment, scrubbed())
+			segment = s.unnamed("path", segment)
 		case strings.HasPrefix(parts[i], "{"):
 			known := kept[parts[i]]
 			if known == nil {
@@ -108,10 +109,10 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 	}
 	var out []string
 	for _, name := range sortedKeys(values) {
-		shape, shown, place := known[name], name, where+" "+name
+		shape, shown, place := s.shapeOf(known, name), name, where+" "+name
 		if shape == nil {
 			place = where + " " + unknownName
-			shape, shown = scrubbed(), s.text(place, name, scrubbed())
+			shape, shown = scrubbed(), s.unnamed(place, name)
 		}
 		for _, value := range values[name] {
 			out = append(out, url.QueryEscape(shown)+"="+url.QueryEscape(s.text(place, value, shape)))
@@ -138,6 +139,7 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 
 // response processes a response's body with the scrubber work, and returns the new body and its leaves.
 func (s *schema) response(work *scrubber, operation *operation, status int, body []byte) (string, []leaf) {
+	work.named = s.named
 	known, kind := scrubbed(), bodyJSON
 	switch {
 	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:

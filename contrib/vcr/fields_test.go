@@ -144,6 +144,6 @@ func TestSchemaKnowsEveryMember(t *testing.T) {
 	require.Len(t, operations, len(known.operations))
 	require.Equal(t, []string{
 		"Accounts.Get body.(unknown)", "Accounts.Get body.(unknown).(unknown)", // of the fixture with members of a later version
-		"Hooks.Undeliverable body.(unknown)", "Hooks.Undeliverable body.(unknown).(unknown)", "PIN.Validate body.(unknown)",
+		"Hooks.Undeliverable body.transaction.(unknown)", "PIN.Validate body.(unknown)",
 	}, sortedKeys(unknown))
 }

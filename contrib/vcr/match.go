@@ -22,7 +22,7 @@ func (r *scrubbedRequest) parts() parts {
 	p := parts{}
 	for _, l := range r.leaves {
 		value := scrubbedPart
-		if l.kept && !l.varies {
+		if l.kept && !isDate(l.value) {
 			value = l.value
 		}
 		p[l.where] = append(p[l.where], value)
@@ -65,6 +65,12 @@ type player struct {
 }
 
 func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
+	var n named
+	for _, interaction := range tape.Interactions {
+		listed := namedBy(interaction.Request.Headers)
+		n.keep, n.scrub, n.calls = append(n.keep, listed.keep...), append(n.scrub, listed.scrub...), append(n.calls, listed.calls...)
+	}
+	s = s.with(n)
 	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}, bound: newBindings()}
 	for i, interaction := range tape.Interactions {
 		address, err := url.Parse(interaction.Request.URL)
@@ -107,9 +113,9 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 		if !alike(i) {
 			return false
 		}
-		var contradicting []string
-		body, contradicting = p.respond(request, i)
-		return len(contradicting) == 0
+		var contradicting, leftOut []string
+		body, contradicting, leftOut = p.respond(request, i)
+		return len(contradicting)+len(leftOut) == 0
 	})
 	if found != nil {
 		p.bound.bind(request, p.known[found.ID])
@@ -122,20 +128,20 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 	return nil, "", p.missing(request, wanted, alike)
 }
 
-// respond returns i's body with the caller's values, or the places in which request contradicts i.
-func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (body string, contradicting []string) {
+// respond returns i's body with the caller's values, or the places in which request contradicts i, or in which i lost values.
+func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (body string, contradicting, leftOut []string) {
 	recorded := p.known[i.ID]
 	if contradicting = p.bound.contradictions(request, recorded); len(contradicting) > 0 {
-		return "", contradicting
+		return "", contradicting, nil
 	}
 	r := &restorer{operation: request.operation, before: p.bound.sent, now: sentIn(request, recorded)}
-	body, _ = p.schema.response(
+	body, leaves := p.schema.response(
 		&scrubber{restore: r.value, columns: columnsOf(i.Response.Headers)}, request.operation, i.Response.Code, []byte(i.Response.Body))
 	if !r.changed {
 		body = i.Response.Body
 	}
 	slices.Sort(r.ambiguous)
-	return body, slices.Compact(r.ambiguous)
+	return body, slices.Compact(r.ambiguous), p.schema.leftOut(request.operation, i.Response.Code, leaves)
 }
 
 // newToken responds to a token request that was not recorded: the recorded client had its own token source, or
@@ -182,7 +188,7 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 		if alike(i) {
 			if nearest != 0 {
 				nearest, failure.Differing = 0, nil
-				_, failure.Contradicting = p.respond(request, i)
+				_, failure.Contradicting, failure.LeftOut = p.respond(request, i)
 			}
 			continue
 		}

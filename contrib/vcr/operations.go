@@ -35,6 +35,7 @@ type operation struct {
 type schema struct {
 	operations []operation
 	failure    *shape
+	named      named
 }
 
 // pathValues are the kept path parameters: names of wallets.

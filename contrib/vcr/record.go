@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing/iotest"
 
@@ -86,14 +87,14 @@ func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 	if req.Method == http.MethodGet && errors.Is(req.Context().Err(), context.Canceled) {
 		return
 	}
-	r.write(place, req, sent, func(*scrubbedRequest) cassette.Response {
-		return cassette.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: lost}
+	r.write(place, req, sent, func(*scrubbedRequest) (cassette.Response, *scrubber) {
+		return cassette.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: lost}, &scrubber{}
 	})
 }
 
 // keep keeps a whole exchange.
 func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, received []byte) {
-	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
+	r.write(place, req, sent, func(request *scrubbedRequest) (cassette.Response, *scrubber) {
 		work := &scrubber{names: r.names, columns: r.options.columns()}
 		body, _ := r.schema.response(work, request.operation, response.StatusCode, received)
 		header := headers(response.Header, askedVendor(req.Header))
@@ -109,32 +110,41 @@ func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *htt
 		return cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
 			Headers: header, Body: body, ContentLength: int64(len(body)),
-		}
+		}, work
 	})
 }
 
 // write scrubs one exchange at a time. After scrubbing, the values are gone.
-func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) cassette.Response) {
+func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) (cassette.Response, *scrubber)) {
 	if len(sent) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})
 		return
 	}
 	r.scrubbing.Lock()
 	request := r.schema.request(r.names, req.Method, req.URL, sent)
-	response := respond(request)
+	response, work := respond(request)
 	r.scrubbing.Unlock()
 	if len(request.body) > maxRecorded || len(response.Body) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a scrubbed body is longer than a cassette may hold"})
 		return
 	}
+	header := headers(req.Header, askedVendor(req.Header))
+	r.schema.named.list(header, request.operation, slices.Concat(request.used, work.used))
 	interaction := &cassette.Interaction{
 		Request: cassette.Request{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: serviceHost, Method: req.Method, URL: request.url,
-			Headers: headers(req.Header, askedVendor(req.Header)), Body: request.body, ContentLength: int64(len(request.body)),
+			Headers: header, Body: request.body, ContentLength: int64(len(request.body)),
 		},
 		Response: response,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.taken[place] = interaction
+	for what, places := range map[string][]string{
+		" request ": placesOf(request.leaves), " response ": r.schema.leftOut(request.operation, response.Code, work.leaves),
+	} {
+		for _, where := range places {
+			r.leftOut = append(r.leftOut, request.name()+what+where)
+		}
+	}
 }

@@ -42,6 +42,13 @@ type Options struct {
 	// columns are kept too: whole numbers and decimals of at most ten digits before and four after the point. Other
 	// numbers become pseudonyms, and sums of them mean nothing. Do not list columns that have IDs.
 	ReportAmounts []string
+	// Keep are names, for a recording, that the SDK does not know: members and parameters of Client.Do, and new members of
+	// responses. The cassette keeps them with their values and lists them. Name nothing that has secrets or personal data.
+	Keep []string
+	// Scrub are more such names. Pseudonyms replace their values, except flags, which only Keep can record.
+	Scrub []string
+	// Calls are paths of Client.Do, for a recording, such as "GET /accounts/{id}/limits". The cassette keeps them without IDs.
+	Calls []string
 	// AllowUnused makes Stop accept recorded requests that the test did not make.
 	AllowUnused bool
 }
@@ -65,6 +72,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	taken   []*cassette.Interaction // in request order; nil for a request without a result
+	leftOut []string                // operations with places
 	failure error
 	stopped bool
 }
@@ -79,6 +87,11 @@ func New(path string, options Options) (*Recorder, error) {
 		path: strings.TrimSuffix(path, extension), options: options, schema: newSchema(), names: newPseudonyms(),
 	}
 	if options.Mode == ModeRecord {
+		n := named{keep: options.Keep, scrub: options.Scrub, calls: options.Calls}
+		if !every(n.calls, isCall) || !every(slices.Concat(n.keep, n.scrub), isColumn) {
+			return nil, &CassetteError{Path: r.file(), Rule: "Options.Keep, Scrub or Calls has a name or path without the required form"}
+		}
+		r.schema = r.schema.with(n)
 		if r.next = options.Transport; r.next == nil {
 			r.next = newTransport()
 		}
@@ -101,6 +114,10 @@ func New(path string, options Options) (*Recorder, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+func every(values []string, allowed func(string) bool) bool {
+	return !slices.ContainsFunc(values, func(value string) bool { return !allowed(value) })
 }
 
 const extension = ".yaml"
@@ -222,7 +239,7 @@ func readBody(req *http.Request) ([]byte, error) {
 }
 
 func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error) {
-	request := r.schema.request(newPseudonyms(), req.Method, req.URL, body)
+	request := r.player.schema.request(newPseudonyms(), req.Method, req.URL, body)
 	found, content, err := r.player.find(req.Method, request)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -268,44 +267,6 @@ func TestRecordingTooLong(t *testing.T) {
 	require.True(t, ok)
 	require.Contains(t, failed.Error(), "longer than a cassette may hold")
 	require.NoFileExists(t, path+".yaml")
-}
-
-// A request of an unknown operation is recorded without its values.
-func TestRecordingOfUnknownOperations(t *testing.T) {
-	t.Parallel()
-	var got atomic.Pointer[string]
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		got.Store(new(r.URL.String() + string(body)))
-		w.Header().Set("Content-Type", "image/leaked")
-		w.Header().Set("Set-Cookie", "leaked=1")
-		_, _ = io.WriteString(w, `{"leaked":"leaked"}`)
-	}))
-	t.Cleanup(server.Close)
-	path := filepath.Join(t.TempDir(), "strange")
-	recorder, err := prepaidvcr.New(path, recording)
-	require.NoError(t, err)
-	send := func(base string, through http.RoundTripper) string {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/leaked/3.0/leaked%2Fx?leaked=leaked&%zz", strings.NewReader("leaked"))
-		require.NoError(t, err)
-		req.Header.Set("Leaked", "leaked")
-		response, err := through.RoundTrip(req)
-		require.NoError(t, err)
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		return string(body)
-	}
-	require.JSONEq(t, `{"leaked":"leaked"}`, send(server.URL, recorder))
-	require.Equal(t, "/leaked/3.0/leaked%2Fx?leaked=leaked&%zzleaked", *got.Load(), "what is sent is not touched")
-	require.NoError(t, recorder.Stop())
-	content, err := os.ReadFile(path + ".yaml")
-	require.NoError(t, err)
-	require.NotContains(t, strings.ToLower(string(content)), "leaked")
-	require.NotContains(t, string(content), "127.0.0.1")
-	again, err := prepaidvcr.New(path, prepaidvcr.Options{})
-	require.NoError(t, err)
-	require.JSONEq(t, `{"leaked":"leaked"}`, send("https://elsewhere.example.org", again), "what this request sent")
 }
 
 // A missing or modified cassette is not replayed.

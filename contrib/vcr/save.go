@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -34,6 +36,11 @@ func (r *Recorder) Stop() error {
 	r.closeIdle()
 	if r.failure != nil {
 		return r.failure
+	}
+	if len(r.leftOut) > 0 {
+		slices.Sort(r.leftOut)
+		return &CassetteError{Path: r.file(), Rule: "is not written: list in Options.Keep, Scrub or Calls: " +
+			strings.Join(slices.Compact(r.leftOut), ", ")}
 	}
 	if unwinding() {
 		return &CassetteError{Path: r.file(), Rule: "is not written: the recording did not run to its end"}

@@ -29,13 +29,6 @@ type shape struct {
 // scrubbed is the shape of an unknown value.
 func scrubbed() *shape { return &shape{} }
 
-func (s *shape) member(name string) (*shape, bool) {
-	if inner, ok := s.members[name]; ok {
-		return inner, true
-	}
-	return scrubbed(), false
-}
-
 // object returns the shape of one object or of an array of such objects: the service uses both for company searches.
 func object(members map[string]*shape) *shape {
 	s := &shape{members: members}
@@ -205,10 +198,10 @@ func errorShape() *shape {
 	})
 }
 
-// messageShape is the envelope of a webhook message (2.14). The reference specifies no other members.
+// messageShape is a webhook message (2.14) with the payload of the emulator: the reference specifies the envelope only.
 func messageShape() *shape {
 	return object(map[string]*shape{
-		"id": scrubbed(), "hook_id": scrubbed(),
+		"id": scrubbed(), "hook_id": scrubbed(), "company_id": scrubbed(), "transaction": of[prepaid.Transaction](),
 		"timestamp": typeShape(reflect.TypeFor[time.Time](), false),
 		"type":      typeShape(reflect.TypeFor[prepaid.MessageType](), false),
 	})

@@ -13,17 +13,20 @@ import (
 
 // leaf is one value: its place, whether it was kept, and the form of its pseudonym.
 type leaf struct {
-	where  string
-	value  string
-	kept   bool
-	varies bool
-	flag   bool // a truth value
-	form   form
-	offset int64 // the value's end in the JSON text
+	where   string
+	value   string
+	kept    bool
+	flag    bool // a truth value
+	unnamed bool // a name or a path that neither the schema nor the program names
+	form    form
+	offset  int64 // the value's end in the JSON text
 }
 
 // scrubs reports whether a pseudonym replaces the value.
 func (l leaf) scrubs() bool { return !l.kept && !l.flag }
+
+// leftOut reports whether a cassette loses the value: no pseudonym replaces it where a program looks for it.
+func (l leaf) leftOut() bool { return l.unnamed || l.flag && !l.kept }
 
 // clean reports whether a cassette may have the value unchanged.
 func (l leaf) clean() bool {
@@ -34,6 +37,8 @@ func (l leaf) clean() bool {
 type scrubber struct {
 	names   *pseudonyms
 	restore func(leaf) string // returns a pseudonym's replacement in a replay; nil in a recording
+	named   named
+	used    []string // of named
 	columns columns
 	header  []string // the names in the first row of a report, if they are kept
 	leaves  []leaf
@@ -48,7 +53,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	if known.form == formCSV && !number {
 		return s.table(where, value, offset)
 	}
-	l := leaf{where: where, value: value, form: known.form, offset: offset, varies: known.varies}
+	l := leaf{where: where, value: value, form: known.form, offset: offset}
 	if number { // narrow forms are for texts
 		l.form = formByValue
 	} else if known.varies {
@@ -144,12 +149,12 @@ func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Enco
 			return err
 		}
 		name := token.String()
-		inner, ok := known.member(name)
+		inner := s.shapeOf(known.members, name)
 		shown := name
-		if !ok { // a map's keys may be personal
-			shown = s.text(where+"."+unknownName, name, scrubbed())
+		if inner == nil { // a map's keys may be personal
+			shown = s.unnamed(where+"."+unknownName, name)
 			s.leaves[len(s.leaves)-1].offset = in.InputOffset()
-			name = unknownName
+			inner, name = scrubbed(), unknownName
 		}
 		if err := out.WriteToken(jsontext.String(shown)); err != nil {
 			return err
@@ -162,6 +167,30 @@ func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Enco
 		return err
 	}
 	return out.WriteToken(jsontext.EndObject)
+}
+
+// shapeOf returns the shape of a member or parameter; nil if neither the schema nor the program names it.
+func (s *scrubber) shapeOf(known map[string]*shape, name string) *shape {
+	if inner := known[name]; inner != nil {
+		return inner
+	}
+	inner := scrubbed()
+	switch {
+	case slices.Contains(s.named.keep, name):
+		inner.keep = func(string) bool { return true }
+		inner.element = inner
+	case !slices.Contains(s.named.scrub, name):
+		return nil
+	}
+	s.used = append(s.used, name)
+	return inner
+}
+
+// unnamed scrubs a name or a path that neither the schema nor the program names.
+func (s *scrubber) unnamed(where, name string) string {
+	shown := s.text(where, name, scrubbed())
+	s.leaves[len(s.leaves)-1].unnamed = true
+	return shown
 }
 
 // unknownName replaces the name of a member or parameter that is not in the schema.
