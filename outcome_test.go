@@ -3,9 +3,9 @@ package prepaid
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,30 +21,38 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/operations"
-	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// The generated contract of each operation is that of the reference in tree.Reference.
+// The comment of each method is the second reading of the reference: it has the request and the safety class.
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	t.Parallel()
-	want := tree.Reference()
-	for _, op := range allOperations() {
-		body := map[responseKind]string{
-			responseJSON: "json", responseNone: "none", responseText: "text", responseData: "data", responseRaw: "any",
-		}[op.kind]
-		if op.modelsFailure {
-			body = "refusal"
+	safetyOf := regexp.MustCompile(`[Ss]afety: (?:as \[?(?:\w+\.)?(\w+)|(?:the start is )?(\w+))`)
+	comments := map[string]string{}
+	for _, file := range tree.Source(t) {
+		for _, declaration := range file.Decls {
+			if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv != nil {
+				receiver := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+				comments[strings.TrimSuffix(receiver, "Service")+"."+f.Name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+			}
 		}
-		lane := op.lane.String()
-		if op.lane == slots.Token {
-			lane = "token"
-		}
-		success := strings.Trim(strings.ReplaceAll(fmt.Sprint(op.success), " ", ","), "[]")
-		require.Equal(t, want[op.Name].Contract, strings.Join([]string{op.class.String(), lane, success, body}, " "), op.Name)
-		delete(want, op.Name)
 	}
-	require.Empty(t, want)
+	for _, op := range allOperations() {
+		service, _, _ := strings.Cut(op.Name, ".")
+		class, comment := op.class.String(), comments[op.Name]
+		if op.class == classToken {
+			class, comment = "repeated", comments["Client.Token"]
+		}
+		require.Contains(t, comment, " API: "+op.Method+" "+op.Path+".", op.Name)
+		safety := safetyOf.FindStringSubmatch(comment)
+		if safety != nil && safety[1] != "" {
+			safety = safetyOf.FindStringSubmatch(comments[service+"."+safety[1]])
+		}
+		require.NotNil(t, safety, op.Name)
+		require.Equal(t, class, safety[2], op.Name)
+		require.Equal(t, op.class == classKeyed || service == "Funding", op.lane == ratelimit.Money, op.Name)
+	}
 }
 
 // The settings in docs/safety.json are the defaults of Config, in seconds. TestSafetyFile writes the rest of the file.

@@ -12,6 +12,9 @@ type Operation struct {
 	Success, Body, Safety, Lane, Also, Section string
 	// Member is a member of the body. With the values in Never, separated by commas, the safety class is never.
 	Member, Never string
+	// Query, Request and Response have all members, separated by spaces; an inner member is after its object's name and a dot. Required
+	// has the members that their object in the response requires.
+	Query, Request, Response, Required string
 }
 
 // Class returns the columns that decide whether a request is repeated and how a response is read: safety, body and success.

@@ -236,11 +236,11 @@ func mutants() []mutant {
 			new: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: ratelimit.Call",
 		},
 		{
-			name: "a creation has another success", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			name: "a creation has another success", file: "operations_gen.go", pkg: "./internal/tests/contract", test: "TestFixtures",
 			old: "inputStatus: true, success: []int{201}", new: "inputStatus: true, success: []int{200}",
 		},
 		{
-			name: "a transfer has another body", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			name: "a transfer has another body", file: "operations_gen.go", pkg: "./internal/tests/contract", test: "TestFixtures",
 			old: "class:     classKeyed, kind: responseJSON, modelsFailure: true,", new: "class:     classKeyed, kind: responseJSON,",
 		},
 	}

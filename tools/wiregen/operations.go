@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,6 +25,8 @@ type operation struct {
 
 	member string   // of the body
 	never  []string // the values of member with which the class is never
+
+	query, request, response, required []string // names of members, see operations.Operation
 }
 
 func readOperations(directory string) ([]operation, error) {
@@ -36,37 +39,41 @@ func readOperations(directory string) ([]operation, error) {
 			Name    string
 			Section string `yaml:"x-section"`
 		}
-		Paths yaml.Node // in their order
+		Paths      yaml.Node // in their order
+		Components components
 	}
 	if err := yaml.Unmarshal(text, &written); err != nil {
 		return nil, fmt.Errorf("%s: %w", document, err)
 	}
+	c := written.Components
 	sections := map[string]string{}
 	for _, tag := range written.Tags {
 		sections[tag.Name] = tag.Section
 	}
 	var all []operation
-	for path, item := range members(&written.Paths) {
+	for template, item := range members(&written.Paths) {
 		for method, node := range members(item) {
 			if method == "parameters" {
 				continue
 			}
 			var o struct {
-				Tags      []string
-				Name      string              `yaml:"x-go"`
-				Safety    string              `yaml:"x-safety"`
-				Lane      string              `yaml:"x-lane"`
-				Body      string              `yaml:"x-body"`
-				Note      string              `yaml:"x-note"`
-				Also      map[string]string   `yaml:"x-also"`
-				Never     map[string][]string `yaml:"x-never"`
-				Responses map[string]any
+				Tags       []string
+				Name       string              `yaml:"x-go"`
+				Safety     string              `yaml:"x-safety"`
+				Lane       string              `yaml:"x-lane"`
+				Body       string              `yaml:"x-body"`
+				Note       string              `yaml:"x-note"`
+				Also       map[string]string   `yaml:"x-also"`
+				Never      map[string][]string `yaml:"x-never"`
+				Parameters []parameter
+				Request    payload `yaml:"requestBody"`
+				Responses  map[string]payload
 			}
 			if err := node.Decode(&o); err != nil || len(o.Tags) != 1 || o.Name == "" {
-				return nil, fmt.Errorf("%s: %s %s: needs one tag and x-go: %w", document, method, path, err)
+				return nil, fmt.Errorf("%s: %s %s: needs one tag and x-go: %w", document, method, template, err)
 			}
 			made := operation{
-				method: strings.ToUpper(method), path: path, name: o.Name, safety: o.Safety, body: o.Body, lane: cmp.Or(o.Lane, "call"),
+				method: strings.ToUpper(method), path: template, name: o.Name, safety: o.Safety, body: o.Body, lane: cmp.Or(o.Lane, "call"),
 				also: "-", section: sections[o.Tags[0]], note: o.Note,
 			}
 			var success, also []string
@@ -76,7 +83,7 @@ func readOperations(directory string) ([]operation, error) {
 				}
 			}
 			for _, status := range slices.Sorted(maps.Keys(o.Also)) {
-				if o.Responses[status] == nil {
+				if _, ok := o.Responses[status]; !ok {
 					return nil, fmt.Errorf("%s: %s has no such status: %s", document, o.Name, status)
 				}
 				also = append(also, status+"="+o.Also[status])
@@ -89,6 +96,13 @@ func readOperations(directory string) ([]operation, error) {
 			}
 			made.success, made.also = strings.Join(success, ","), cmp.Or(strings.Join(also, ","), "-")
 			for made.member, made.never = range o.Never {
+			}
+			for _, p := range o.Parameters {
+				made.query = append(made.query, cmp.Or(p.Name, c.Parameters[path.Base(p.Ref)].Name))
+			}
+			made.request, _ = c.members(o.Request.schema(), "", made.query)
+			if len(success) > 0 {
+				made.response, made.required = c.members(o.Responses[success[0]].schema(), "", made.query)
 			}
 			all = append(all, made)
 		}
@@ -105,6 +119,57 @@ func members(mapping *yaml.Node) iter.Seq2[string, *yaml.Node] {
 			}
 		}
 	}
+}
+
+type (
+	components struct {
+		Parameters map[string]parameter
+		Schemas    map[string]schema
+	}
+	parameter struct {
+		Name string
+		Ref  string `yaml:"$ref"`
+	}
+	payload struct {
+		Content map[string]struct{ Schema schema }
+	}
+	schema struct {
+		Ref        string `yaml:"$ref"`
+		Properties map[string]schema
+		Items      *schema
+		Required   *[]string
+		Include    string `yaml:"x-include"`
+		Type       any
+	}
+)
+
+// schema returns the schema of a JSON body, or an empty one.
+func (p payload) schema() schema { return p.Content["application/vnd.vendor+json"].Schema }
+
+// members returns the names of all members, inner ones after the object's name and a dot, and of those that their object requires: all
+// that are never null if the reference marks none. A member that needs a parameter which the operation does not have is left out.
+func (c *components) members(s schema, prefix string, query []string) (all, required []string) {
+	for s.Ref != "" || s.Items != nil {
+		if s.Items != nil {
+			s = *s.Items
+			continue
+		}
+		s = c.Schemas[path.Base(s.Ref)]
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		member := s.Properties[name]
+		if member.Include != "" && !slices.Contains(query, member.Include) {
+			continue
+		}
+		all = append(all, prefix+name)
+		_, single := member.Type.(string)
+		if s.Required == nil && (single || member.Ref != "") || s.Required != nil && slices.Contains(*s.Required, name) {
+			required = append(required, prefix+name)
+		}
+		inner, innerRequired := c.members(member, prefix+name+".", query)
+		all, required = append(all, inner...), append(required, innerRequired...)
+	}
+	return all, required
 }
 
 // contract returns the operation as Go code of the client.
@@ -164,8 +229,9 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 		}
 		contracts.WriteString(contract)
 		variables.WriteString("&" + o.variable() + ",\n")
-		fmt.Fprintf(&table, "{%q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q},\n",
-			o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section, o.member, strings.Join(o.never, ","))
+		fmt.Fprintf(&table, "{%q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q, %q},\n",
+			o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section, o.member, strings.Join(o.never, ","),
+			strings.Join(o.query, " "), strings.Join(o.request, " "), strings.Join(o.response, " "), strings.Join(o.required, " "))
 		names.WriteString("        - " + o.name + "\n")
 		blocks[o.section] += o.row(methods)
 	}

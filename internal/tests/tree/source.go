@@ -37,7 +37,7 @@ func Source(t testing.TB) []*ast.File {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		files = append(files, file)
 	}
