@@ -187,3 +187,47 @@ func TestArchiveManyAtOnce(t *testing.T) {
 	require.Equal(t, "1000", text(t, s.pool, "select count(*)::text from prepaid.payments"))
 	require.Equal(t, "2000", text(t, s.pool, "select count(distinct request_id)::text from prepaid.archive"))
 }
+
+// An upgrade by logical replication: retention works under its publication, and no history mixes two payments, whether the sequence
+// was set or not.
+func TestUpgradeByLogicalReplication(t *testing.T) {
+	t.Parallel()
+	_, from := ownServer(t, map[string]string{"wal_level": "logical"})
+	_, to := ownServer(t, nil)
+	s := openStore(t, from)
+	s.exec("create publication upgrade for all tables")
+	s.exec(guideQuery(t, "alter table"))
+	gone, kept := s.aged(journal.StateDone, 40, ""), s.add(2)
+	moved, err := s.Archive(t.Context(), time.Now().Add(-38*day))
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+	s.exec(`with gone as (delete from prepaid.archive where changed < now() - interval '39 days' returning number)
+		delete from prepaid.history where payment in (select number from gone)`)
+	_, err = s.Get(t.Context(), gone)
+	require.ErrorIs(t, err, journal.ErrNoPayment)
+
+	target := openStore(t, to)
+	target.exec("truncate prepaid.versions")
+	target.exec("create subscription upgrade connection '" + from.Config().ConnString() + "' publication upgrade")
+	require.Eventually(t, func() bool {
+		return text(t, to, "select concat((select count(*) from prepaid.payments), ' ', (select count(*) from prepaid.history), ' ', (select count(*) from prepaid.versions))") == "2 2 2"
+	}, time.Minute, 10*time.Millisecond)
+	target.exec("drop subscription upgrade")
+	recovered, err := target.Recover(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, recovered)
+	events := func(id prepaid.RequestID) (n int) {
+		rows, err := to.Query(t.Context(), guideQuery(t, "select h.at"), id)
+		require.NoError(t, err)
+		for rows.Next() {
+			n++
+		}
+		require.NoError(t, rows.Err())
+		return n
+	}
+	target.enqueue(transfer("a"), transfer("b")) // b gets the number of kept[0]
+	require.Equal(t, []int{2, 0, 0}, []int{events(kept[1]), events(kept[0]), events(transfer("b").RequestID)})
+	target.exec(guideQuery(t, "select setval"))
+	target.enqueue(transfer("c"))
+	require.Equal(t, 1, events(transfer("c").RequestID))
+}

@@ -1,6 +1,9 @@
 package prepaidpg
 
 import (
+	"context"
+	"crypto/rand"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +140,28 @@ func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 	options.Unsafe = true
 	_, err = Open(t.Context(), pool, options)
 	require.NoError(t, err)
+}
+
+// A role from which row-level security could hide payments is refused: its workers would be idle without an error.
+func TestOpenRefusesRowSecurity(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	role := "worker_" + strings.ToLower(rand.Text())
+	run := func(statement string) {
+		_, err := pool.Exec(context.WithoutCancel(t.Context()), statement)
+		require.NoError(t, err)
+	}
+	run("create role " + role + " login; grant usage on schema prepaid to " + role + "; grant all on all tables in schema prepaid to " + role)
+	t.Cleanup(func() { run("drop owned by " + role + "; drop role " + role) })
+	address := pool.Config().ConnString() + "&options=-crole%3D" + role
+	for _, table := range []string{"payments", "history", "archive", "versions"} {
+		run("alter table prepaid." + table + " enable row level security")
+		_, err := Open(t.Context(), poolAt(t, address), testOptions(t))
+		require.ErrorIs(t, err, ErrRowSecurity, table)
+		run("alter table prepaid." + table + " disable row level security")
+	}
+	run("alter table prepaid.payments enable row level security; alter role " + role + " bypassrls")
+	openStore(t, poolAt(t, address))
 }
 
 func TestOpenChecks(t *testing.T) {

@@ -46,14 +46,20 @@ func guideQueries(t *testing.T) (queries []string) {
 	return queries
 }
 
+// guideQuery returns the guide's query that begins with start.
+func guideQuery(t *testing.T, start string) string {
+	t.Helper()
+	queries := guideQueries(t)
+	i := slices.IndexFunc(queries, func(query string) bool { return strings.HasPrefix(query, start) })
+	require.GreaterOrEqual(t, i, 0, start)
+	return queries[i]
+}
+
 // The limits of the guide bind each payment that is enqueued, also by a role that may not change the sums.
 func TestGuideLimits(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	sql := guideQueries(t)
-	find := func(start string) string {
-		return sql[slices.IndexFunc(sql, func(query string) bool { return strings.HasPrefix(query, start) })]
-	}
+	find := func(start string) string { return guideQuery(t, start) }
 	role := "shop_" + strings.ToLower(rand.Text())
 	s.exec(find("create table orders") + "create role " + role + "; grant select, insert, update (state) on orders to " + role + "; grant usage on schema prepaid to " + role +
 		"; grant all on all tables in schema prepaid to " + role + "; grant usage on all sequences in schema prepaid to " + role)

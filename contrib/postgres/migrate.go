@@ -156,15 +156,21 @@ func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, er
 	return applied, err
 }
 
-// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. The schema may be newer.
+// checkVersion returns ErrRowSecurity if rows may be hidden, and ErrSchemaOld unless the schema has all versions up to need. The schema
+// may be newer.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need int) error {
 	var have int
-	err := pool.QueryRow(ctx, "select count(*) from "+quoted+".versions where version <= $1", need).Scan(&have)
+	var hides bool
+	err := pool.QueryRow(ctx, "select count(*), (select bool_or(row_security_active($2 || name))"+
+		" from unnest('{payments,history,archive,versions}'::text[]) name) from "+quoted+".versions where version <= $1", need, quoted+".").Scan(&have, &hides)
 	if isCode(err, undefinedTable) {
 		have, err = 0, nil
 	}
 	if err != nil {
 		return failure("open", err)
+	}
+	if hides {
+		return ErrRowSecurity
 	}
 	if have < need {
 		return fmt.Errorf("%w: schema %s lacks %d of %d versions", ErrSchemaOld, strings.Trim(quoted, `"`), need-have, need)

@@ -43,6 +43,10 @@ type Options struct {
 // ErrUnsafeServer: the server may lose commits, because fsync or full_page_writes is off.
 var ErrUnsafeServer = errors.New("prepaidpg: the server may lose what it has committed: fsync and full_page_writes must be on")
 
+// ErrRowSecurity: row-level security applies to the pool's role, and may hide payments from workers without an error. Disable it on the
+// tables of the schema, or give the role BYPASSRLS.
+var ErrRowSecurity = errors.New("prepaidpg: row-level security may hide payments: disable it on the tables, or give the role bypassrls")
+
 // Store has the payments of one database schema. Create it with [Open]; it is safe for concurrent use.
 type Store struct {
 	pool    *pgxpool.Pool
@@ -58,7 +62,7 @@ type Store struct {
 
 // Open returns the store of a schema that [Migrate] has made. Close pool after the last Run has ended.
 //
-// Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of the database.
+// Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrRowSecurity], [ErrSchemaOld], those of the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
 	options.CallTimeout = cmp.Or(options.CallTimeout, 2*time.Minute)
 	var f faults.List

@@ -68,7 +68,8 @@ type Workers struct {
 	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
 	// write to the books in the transaction that you pass to them.
 	//
-	// Several calls share one transaction; if one fails, the others get one each. If two transactions lock your rows in different orders,
+	// Several calls share one transaction; if one fails, the others get one each. It is read committed, even if the database's default is
+	// serializable: lock rows ("for update") if what you write depends on what you read. If two transactions lock your rows in different orders,
 	// Postgres ends one of them, and its calls are repeated.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil. A panic in it is logged.
