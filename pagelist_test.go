@@ -71,6 +71,10 @@ func TestHistoryIncomplete(t *testing.T) {
 		"untold, HTML 400":              {[]harness.Step{entriesOf(1, 2, ""), html}, 2, prepaid.ErrBadRequest},
 		"untold, refused":               {[]harness.Step{entriesOf(1, 2, ""), harness.ServiceError(400, "invalid_request")}, 2, nil},
 		"a missing id":                  {[]harness.Step{first, harness.Respond(200, harness.VendorJSON, `[{"amount":1}]`, pagingHeaders(reported)...), third}, 2, errAny},
+		"an ID has another amount": {[]harness.Step{first, second, harness.Respond(200, harness.VendorJSON,
+			`[{"id":"t-4","type":"1118","amount":-9000,"fee_amount":0,"running_balance_amount":1,"occurred_at":"2026-11-01T00:00:00Z"},`+
+				`{"id":"t-4","type":"1120","amount":-5,"fee_amount":0,"running_balance_amount":1,"occurred_at":"2026-11-01T00:00:00Z"}]`,
+			pagingHeaders(reported)...)}, 6, nil},
 	} {
 		for _, prefetch := range []int{0, 2} {
 			t.Run(fmt.Sprint(name, " ", prefetch), func(t *testing.T) {

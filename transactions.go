@@ -3,6 +3,7 @@ package prepaid
 import (
 	"context"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -112,8 +113,16 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	}
 	return pageList[Transaction]{
 		request: request{op: opAccountsTransactions, account: id, path: pathValues{string(id)}, query: query, faults: v.faults},
-		paging:  p.Paging, identity: func(t *Transaction) string { return string(t.ID) }, keep: p.filter(),
+		paging:  p.Paging, identity: transactionIdentity, keep: p.filter(),
 	}
+}
+
+// transactionIdentity has more than the ID: if the service gives an ID to two movements, neither may be dropped as a repeated item. It has
+// nothing that changes while a history is read, as a running balance may.
+func transactionIdentity(t *Transaction) string {
+	key := append(append(make([]byte, 0, 64), t.ID...), 0)
+	key, _ = t.Amount.AppendText(key) // never fails
+	return string(append(strconv.AppendInt(append(key, 0), t.OccurredAt.UnixMicro(), 10), t.Type...))
 }
 
 // ceilSecond rounds up: the wire has whole seconds only.
@@ -138,9 +147,9 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 }
 
 // Transactions iterates over an account's history, in unspecified order. Each transaction that existed when the first page was served is
-// yielded exactly once, a later one at most once. The iterator keeps the IDs, about 40 bytes each, and stops if the history more than
-// doubles and grows by over 1,000 transactions. Errors: [ErrNotFound]; after any error, unseen transactions may exist. Safety: read. API:
-// GET /accounts/{id}/transactions.
+// yielded exactly once, a later one at most once; an ID with another amount, time or type is another transaction. The iterator keeps about
+// 40 bytes for each, and stops if the history more than doubles and grows by over 1,000 transactions. Errors: [ErrNotFound]; after any
+// error, unseen transactions may exist. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }

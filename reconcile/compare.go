@@ -17,23 +17,28 @@ type comparison struct {
 	rows       *sorter // rows without an item of the same ID, and explained rows, see record.explained
 	items      *sorter // items without a row of the same ID
 	reportFrom int64   // an earlier run reported the items before this time
+	open       int64   // the next run decides again about the items from this time on
 }
 
 // compare consumes and compares the rows and items of one account.
 func (w *work) compare(ctx context.Context, id prepaid.AccountID, rows, items *cursor) error {
 	c := &comparison{
-		work: w, span: w.spans[id], account: string(id), rows: w.sorter(byAmount), items: w.sorter(byAmount), reportFrom: unbounded,
+		work: w, span: w.spans[id], account: string(id), rows: w.sorter(byAmount), items: w.sorter(byAmount), open: w.completeTo,
 	}
+	c.reportFrom = c.since - w.Overlap.Microseconds()
 	defer c.rows.close()
 	defer c.items.close()
-	if c.since > unbounded {
-		c.reportFrom = c.since - w.Overlap.Microseconds()
-	}
 	if err := c.matchIDs(ctx, rows, items); err != nil {
 		return err
 	}
 	if err := c.matchAmounts(ctx); err != nil {
 		return err
+	}
+	if c.open < w.completeTo {
+		if w.checkpoint.Open == nil {
+			w.checkpoint.Open = map[prepaid.AccountID]time.Time{}
+		}
+		w.checkpoint.Open[id] = time.UnixMicro(c.open).UTC()
 	}
 	w.progress.Done++
 	w.notify()
@@ -42,7 +47,16 @@ func (w *work) compare(ctx context.Context, id prepaid.AccountID, rows, items *c
 
 // period returns the first and last time at which the item of a row can have occurred, in microseconds of the service's clock.
 func (w *work) period(row *record) (low, high int64) {
-	return row.from - w.Clocks.Microseconds(), row.to + max(w.Late, w.Clocks).Microseconds()
+	to := row.to
+	if row.expected == ExpectedInProgress {
+		to = max(to, w.now.UnixMicro())
+	}
+	return row.from - w.Clocks.Microseconds(), to + max(w.Late, w.Clocks).Microseconds()
+}
+
+// stuck reports whether a row has been in progress for so long that waiting for its outcome would hide differences.
+func (w *work) stuck(row *record) bool {
+	return row.expected == ExpectedInProgress && row.to < w.now.AddDate(0, 0, -1).UnixMicro()
 }
 
 // undecided reports whether this run must decide about a row: no earlier run did, and the history was read for the row's complete period.
@@ -52,7 +66,10 @@ func (c *comparison) undecided(row *record) bool {
 }
 
 func (c *comparison) recent(row *record) bool {
-	_, high := c.period(row)
+	low, high := c.period(row)
+	if c.stuck(row) {
+		high = low
+	}
 	return high > c.completeTo
 }
 
@@ -239,6 +256,7 @@ func (s *sweep) begin(rows *cursor, at int64) error {
 			s.reach = max(s.reach, high)
 			s.group.rows = append(s.group.rows, *row)
 			s.group.recent = s.group.recent || s.recent(row)
+			s.group.stuck = s.group.stuck || s.stuck(row)
 			err = s.flush(&s.group, s.group.unclear())
 		}
 		if err != nil {
@@ -291,8 +309,10 @@ func (s *sweep) close() error {
 		return nil
 	}
 	kind := g.unclear()
-	if !g.divided && !g.recent && len(g.rows) == 1 && len(g.items) == 1 {
-		if row := &g.rows[0]; row.id == "" && row.expected != ExpectedNotPaid {
+	if !g.divided && !g.recent && !g.stuck && len(g.rows) == 1 && len(g.items) == 1 {
+		row := &g.rows[0]
+		low, _ := s.period(row)
+		if row.id == "" && row.expected != ExpectedNotPaid && low >= s.from { // else an equal item may have occurred before From
 			g.byAmount, kind = true, KindMatched
 		}
 	}
@@ -304,12 +324,13 @@ type group struct {
 	rows, items []record
 	byAmount    bool
 	recent      bool // it is too early to decide about a row
+	stuck       bool // a row has been in progress for too long
 	divided     bool // a part was reported
 }
 
 // unclear is the kind of a group whose rows or items have several candidates.
 func (g *group) unclear() Kind {
-	if g.recent {
+	if g.recent && !g.stuck {
 		return KindTooEarly
 	}
 	return KindAmbiguous
@@ -333,6 +354,11 @@ func (c *comparison) report(kind Kind, g *group) error {
 	if !slices.ContainsFunc(g.items, func(item record) bool { return item.from >= c.reportFrom }) &&
 		!slices.ContainsFunc(g.rows, func(row record) bool { return c.undecided(&row) }) {
 		return nil
+	}
+	if kind == KindTooEarly || g.stuck { // the next run decides again, also about the rows that are not recent
+		for i := range g.items {
+			c.open = min(c.open, g.items[i].from-1)
+		}
 	}
 	f := Finding{
 		Kind: kind, AccountID: prepaid.AccountID(c.account), ByAmount: g.byAmount, CompleteTo: time.UnixMicro(c.completeTo).UTC(),

@@ -18,9 +18,10 @@
 //
 // # A nightly run
 //
-// Store [Run.Checkpoint] after each run, and set it as Since of the next run, which then reads new items only. Because
-// late items may appear among those already read, a run reads the period [Run].Overlap again, and may repeat findings
-// of that period. Derive a client for the run, so that its requests give way to calls for users:
+// Store [Run.Checkpoint] after each run, and set it as Since of the next run, which then reads new items only. Late items
+// may appear among those already read, and this machine's clock may be ahead: a run reads the period [Run].Overlap before
+// the newest item again, or more while a row is in progress, and may repeat findings of that period. Derive a client for
+// the run, so that its requests give way to calls for users:
 //
 //	nightly, err := client.With(prepaid.Overrides{Lane: ratelimit.Bulk})
 //

@@ -58,6 +58,9 @@ func TestKinds(t *testing.T) {
 			[]Row{row("r", "7", "-5", 9*hour, paid)}, []prepaid.Transaction{item("7", "-5", 9*hour), item("8", "-5", 9*hour-minute), item("9", "-5", 5*hour)},
 			[]string{"matched: r = 7", "service only:  = 9", "twice: r = 8"},
 		},
+		"an ID twice at the service": {
+			[]Row{row("r", "7", "-5", 9*hour, paid)}, []prepaid.Transaction{item("7", "-5", 9*hour), item("7", "-9000", 9*hour)}, []string{"twice: r = 7 7"},
+		},
 		"twice in the books": {
 			[]Row{row("r", "7", "-5", 9*hour, paid), row("s", "7", "-5", 8*hour, paid), row("u", "8", "-5", 8*hour, paid), row("v", "8", "-5", 8*hour, paid)},
 			[]prepaid.Transaction{item("7", "-5", 9*hour)}, []string{"twice: r s = 7", "twice: u v = "},
@@ -96,6 +99,11 @@ func TestKinds(t *testing.T) {
 				"books only: s = ", "service only:  = 8", "too early:  = 7", "too early: r = ", "too early: u = ",
 				"too early: v = 5", "too early: w = 4",
 			},
+		},
+		"in progress for more than a day": {
+			[]Row{row("r", "", "-5", 25*hour, running), row("s", "", "-5", minute, running), row("u", "", "-6", 25*hour, running), row("v", "7", "-7", 25*hour, running), row("w", "", "-8", 25*hour, running)},
+			[]prepaid.Transaction{item("5", "-5", 0), item("7", "-7", 25*hour), item("8", "-8", hour)},
+			[]string{"ambiguous: r s = 5", "ambiguous: w = 8", "books only: u = ", "matched: v = 7"},
 		},
 		"an ID is never too early": {
 			[]Row{row("r", "7", "-5", 0, running), row("s", "8", "-5", 0, paid)}, []prepaid.Transaction{item("7", "-5", 0), item("8", "-6", 0)},

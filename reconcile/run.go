@@ -80,9 +80,12 @@ func (r *Run) Checkpoint() (Checkpoint, bool) { return r.checkpoint, r.complete 
 func (r *Run) Findings(ctx context.Context) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		r.checkpoint, r.complete = Checkpoint{}, false
-		w := work{Run: *r, yield: yield, now: time.Now().UTC(), spans: map[prepaid.AccountID]*span{}}
+		w := work{Run: *r, yield: yield, now: time.Now().UTC(), passed: r.Since.To, spans: map[prepaid.AccountID]*span{}}
 		switch err := w.all(ctx); {
 		case err == nil:
+			if w.passed.Before(w.checkpoint.To) { // this machine's clock may be ahead
+				w.checkpoint.To = w.passed
+			}
 			r.checkpoint, r.complete = w.checkpoint, true
 		case !errors.Is(err, errLeft):
 			yield(Finding{}, err)
@@ -100,7 +103,8 @@ type work struct {
 	yield      func(Finding, error) bool
 	now        time.Time
 	directory  string
-	completeTo int64 // in microseconds
+	completeTo int64     // in microseconds
+	passed     time.Time // the newest item proves that the histories are complete up to this time
 	spans      map[prepaid.AccountID]*span
 	progress   Progress
 }
@@ -154,6 +158,13 @@ func (w *work) all(ctx context.Context) (err error) {
 	return nil
 }
 
+// pass takes the time of an item, by the service's clock.
+func (w *work) pass(newest time.Time) {
+	if to := newest.Add(-w.Late - w.Clocks); to.After(w.passed) {
+		w.passed = to
+	}
+}
+
 // setDefaults checks the settings and completes them.
 func (w *work) setDefaults() error {
 	for _, setting := range []time.Duration{w.Overlap, w.Late, w.Clocks, time.Duration(w.Concurrency)} {
@@ -204,10 +215,14 @@ func (w *work) sinceOf(id prepaid.AccountID) time.Time {
 	if since, failed := w.Since.Failed[id]; failed {
 		return since
 	}
+	if since, open := w.Since.Open[id]; open && since.Before(w.Since.To) {
+		return since
+	}
 	return w.Since.To
 }
 
-// readBooks sorts the rows. The history of an account is read from its earliest undecided row on.
+// readBooks sorts the rows. The history of an account is read for the complete periods of all rows that are undecided or that items which
+// are read again may belong to.
 func (w *work) readBooks(ctx context.Context, books *sorter) error {
 	for _, id := range slices.AppendSeq(slices.Clone(w.Accounts), maps.Keys(w.Since.Failed)) {
 		w.span(id)
@@ -222,12 +237,9 @@ func (w *work) readBooks(ctx context.Context, books *sorter) error {
 		if row.AccountID == "" || row.From.IsZero() || row.To.Before(row.From) {
 			return ErrRow
 		}
-		if row.Expected == ExpectedInProgress && row.To.Before(w.now) {
-			row.To = w.now
-		}
 		entry := recordOfRow(&row)
 		s := w.span(row.AccountID)
-		if low, high := w.period(&entry); high > s.since && w.Report == nil {
+		if low, high := w.period(&entry); high >= s.since-w.Overlap.Microseconds() && w.Report == nil {
 			s.from = min(s.from, low)
 		}
 		if err := books.add(&entry); err != nil {
@@ -247,6 +259,7 @@ func (w *work) readReport(ctx context.Context, items *sorter) error {
 		if err := items.add(&entry); err != nil {
 			return err
 		}
+		w.pass(item.OccurredAt)
 		w.span(item.AccountID)
 		w.progress.Items++
 	}
@@ -259,6 +272,7 @@ type reading struct {
 	items   *sorter
 	sorted  *cursor
 	count   int
+	newest  time.Time
 	err     error // of the history
 	disk    error
 	done    chan struct{}
@@ -283,6 +297,7 @@ func (w *work) compareHistories(ctx context.Context, ids []prepaid.AccountID, ro
 		one := waiting[0]
 		<-one.done
 		w.progress.Items += one.count
+		w.pass(one.newest)
 		var err error
 		switch {
 		case cmp.Or(ctx.Err(), one.disk) != nil:
@@ -339,6 +354,9 @@ func (w *work) read(ctx context.Context, one *reading, params prepaid.ListTransa
 		if err != nil {
 			one.err = err
 			return
+		}
+		if t.OccurredAt.After(one.newest) {
+			one.newest = t.OccurredAt
 		}
 		if w.Ignore != nil && w.Ignore(t) {
 			continue

@@ -19,7 +19,8 @@ const (
 	ExpectedPaid
 	// ExpectedNotPaid: the money did not move.
 	ExpectedNotPaid
-	// ExpectedInProgress: the payment may be running. Without a matching transaction ID it is always too early to decide.
+	// ExpectedInProgress: the payment may be running. Without a matching transaction ID it is too early to decide until a day after
+	// the row's last change. From then on the row never matches by amount, and is reported by each run, so that it hides nothing.
 	ExpectedInProgress
 )
 
@@ -125,10 +126,13 @@ type Finding struct {
 //
 // A checkpoint applies to the accounts of its run. To read the earlier history of an account added later, run without a checkpoint.
 type Checkpoint struct {
-	// To is the time up to which the run has decided.
+	// To is the time up to which the run has decided. It is never later than the newest transaction that was read: if the clock of one
+	// run is ahead, later runs decide about everything again that this run could not see.
 	To time.Time `json:"to"`
-	// Failed has, for each account whose history was not read, the field To of the last run that read the history, or zero.
+	// Failed has, for each account whose history was not read, the time up to which earlier runs have decided, or zero.
 	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
+	// Open has, for accounts with findings that wait for a row, the time up to which the run has decided about them, if it is before To.
+	Open map[prepaid.AccountID]time.Time `json:"open,omitzero"`
 }
 
 // Progress is the progress of a run.

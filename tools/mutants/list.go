@@ -215,6 +215,30 @@ func mutants() []mutant {
 			old: "	if p == nil {\n", new: "	if true {\n",
 		},
 		{
+			name: "a clock that is ahead hides later payments", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
+			old: "w.checkpoint.To = w.passed", new: "_ = w.passed",
+		},
+		{
+			name: "a row that waited for another is never decided", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestNights",
+			old: "if kind == KindTooEarly || g.stuck {", new: "if g.stuck {",
+		},
+		{
+			name: "a row in progress hides debits for ever", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
+			old: "if g.recent && !g.stuck {", new: "if g.recent {",
+		},
+		{
+			name: "the second of two equal items is matched", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
+			old: "high >= s.since-w.Overlap.Microseconds()", new: "high > s.since",
+		},
+		{
+			name: "a report matches a row whose period it does not have", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestReportPeriod",
+			old: "low >= s.from {", new: "low < s.completeTo {",
+		},
+		{
+			name: "an entry with a known ID is dropped", file: "transactions.go", pkg: ".", test: "TestHistoryIncomplete",
+			old: "identity: transactionIdentity", new: "identity: func(t *Transaction) string { return string(t.ID) }",
+		},
+		{
 			name: "an equal item is matched before others can be seen", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
 			old: "!g.divided && !g.recent &&", new: "!g.divided &&",
 		},
