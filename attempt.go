@@ -71,9 +71,12 @@ func (a *attempt) evidence(kind responseKind) evidence {
 
 // serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the service's
 // media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or after the service
-// accepted the request. So may an error whose code is the status text: many frameworks send such errors.
+// accepted the request. So may an error that has the status text instead of a code, as many frameworks write it. If the media type is
+// not the service's own, so may any other text, and the status text in the form of a code, except for one that the reference lists.
 func (a *attempt) serviceForm() bool {
-	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
+	code, words := string(a.api.Code), http.StatusText(a.status)
+	return a.declared(responseJSON) && code != "" && code != words && (a.mediaType == (*a.own)[0] ||
+		isCodeWord(code) && (a.api.Code == CodeUnauthorized || !strings.EqualFold(strings.ReplaceAll(code, "_", " "), words)))
 }
 
 // sentRecord counts the requests that may have been sent, with the times of the first and last.
@@ -231,7 +234,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	}
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
-	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
+	a.mediaType = mediaTypeOf(response.Header)
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
@@ -269,7 +272,9 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		a.err = brokenBody(err)
 		return
 	}
-	a.body = body
+	if a.body = body; c.request.op.kind != responseData && c.request.op.kind != responseRaw {
+		a.body = bytes.TrimPrefix(body, []byte("\uFEFF")) // before JSON, some proxies and frameworks write a byte order mark
+	}
 	switch {
 	case a.status >= 300:
 		a.api = c.apiError(a)

@@ -215,7 +215,7 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if c.sender.Hidden() {
 		result.Warnings = append(result.Warnings, "the transport hides its TCP connections: the system may deliver an abandoned payment after its repeat, see Config.Transport")
 	}
-	mediaType := mediaTypeOf(result.MediaType)
+	mediaType := mediaTypeOf(last.Header)
 	if mediaType != "" && !slices.Contains(c.own, mediaType) {
 		result.Warnings = append(result.Warnings, "the media type of responses is not the service's: the outcome of every payment is unknown, see Config.MediaTypes")
 	}

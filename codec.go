@@ -395,24 +395,38 @@ func withoutContent(err error) error {
 	return errWrongType
 }
 
-// mediaTypeOf returns the media type without parameters, in lower case; empty if there is none.
-func mediaTypeOf(contentType string) string {
-	if contentType == "" || strings.IndexByte(contentType, ';') < 0 {
-		return strings.ToLower(strings.TrimSpace(contentType))
+// mediaTypeOf returns the media type without parameters, in lower case; empty if there is none. Values that a proxy repeated count
+// once. Different values are returned together: they are no media type.
+func mediaTypeOf(header http.Header) (found string) {
+	all := strings.ToLower(strings.Join(header["Content-Type"], ", "))
+	if strings.Contains(all, ";") {
+		if mediaType, _, err := mime.ParseMediaType(all); err == nil {
+			return mediaType
+		}
 	}
-	mediaType, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		mediaType, _, _ = strings.Cut(contentType, ";")
+	for value := range strings.SplitSeq(all, ",") {
+		value, _, _ = strings.Cut(value, ";")
+		if value = strings.TrimSpace(value); found != "" && value != found {
+			return found + ", " + value
+		}
+		found = value
 	}
-	return strings.ToLower(strings.TrimSpace(mediaType))
+	return found
 }
 
-// printableMediaType returns mediaType, or "?" if it does not have the form of a media type.
+// printableMediaType returns a media type, or several with commas in between. Any other text, which might repeat request data, is "?".
 func printableMediaType(mediaType string) string {
 	const longest = 100
-	kind, subtype, slash := strings.Cut(mediaType, "/")
-	if len(mediaType) > longest || !slash && kind != "" || !ascii.IsName(kind) || !ascii.IsName(strings.ReplaceAll(subtype, "+", "")) {
-		return "?"
+	for one := range strings.SplitSeq(mediaType, ",") {
+		if one = strings.TrimSpace(one); len(mediaType) > longest || one != "" && !isMediaType(one) {
+			return "?"
+		}
 	}
 	return mediaType
+}
+
+// isMediaType reports whether t is like text/plain, in lower case and without parameters.
+func isMediaType(t string) bool {
+	kind, subtype, slash := strings.Cut(t, "/")
+	return slash && ascii.IsName(kind) && ascii.IsName(strings.ReplaceAll(subtype, "+", "")) && t == strings.ToLower(t)
 }

@@ -322,7 +322,7 @@ func (e *TransportError) Unwrap() error { return e.Err }
 type DecodeError struct {
 	// StatusCode is the HTTP status of the response.
 	StatusCode int
-	// MediaType is the response's Content-Type without parameters.
+	// MediaType is the response's Content-Type without parameters; "?" for a text that is none.
 	MediaType string
 	// Offset is the byte of the body at which decoding stopped; zero if unknown.
 	Offset int64

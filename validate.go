@@ -386,7 +386,7 @@ func (c Config) check(v *validator) {
 	if slices.ContainsFunc(c.RefusalCodes, func(code ErrorCode) bool { return !isCodeWord(string(code)) }) {
 		v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
 	}
-	if slices.ContainsFunc(c.MediaTypes, func(t string) bool { return t != mediaTypeOf(t) || printableMediaType(t) == "?" }) {
+	if slices.ContainsFunc(c.MediaTypes, func(t string) bool { return t != "" && !isMediaType(t) }) {
 		v.fault("media_types", "must be like text/plain, in lower case and without parameters")
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {

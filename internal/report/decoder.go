@@ -117,6 +117,9 @@ func (d *Decoder) Read(p []byte) (int, error) {
 
 // members reads the body outside the text: up to the opening quote of the text, or to the end (io.EOF).
 func (d *Decoder) members() error {
+	if d.offset() == 0 && d.need(len(utf8BOM)) && string(d.buf[:len(utf8BOM)]) == utf8BOM {
+		d.pos = len(utf8BOM)
+	}
 	more, err := d.nextMember()
 	for ; more && err == nil; more, err = d.nextMember() {
 		if err = d.member(); err != nil || d.inText {

@@ -21,6 +21,7 @@ func TestReportDecoderAccepts(t *testing.T) {
 		total      int64
 	}{
 		"plain":                  {`{"reportdata":"a,b\n","totalrecords":1}`, "a,b\n", 1},
+		"byte order mark":        {utf8BOM + `{"reportdata":"` + utf8BOM + `x","totalrecords":1}`, utf8BOM + "x", 1},
 		"count first":            {`{"totalrecords":1,"reportdata":"a,b\n"}`, "a,b\n", 1},
 		"white space":            {" \t\r\n{ \"reportdata\" : \"x\" ,\n\"totalrecords\" : 1 } \r\n\t ", "x", 1},
 		"empty text":             {`{"reportdata":"","totalrecords":0}`, "", 0},

@@ -33,6 +33,14 @@ func mutants() []mutant {
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
 		},
 		{
+			name: "any text is a code", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestStatusInWordsIsNoCode",
+			old: "isCodeWord(code) && (", new: "(",
+		},
+		{
+			name: "the status in other words is a code", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestStatusInWordsIsNoCode",
+			old: `!strings.EqualFold(strings.ReplaceAll(code, "_", " "), words)`, new: "true",
+		},
+		{
 			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalOfABuiltError",
 			old: " || sent.Before(notBefore)", new: "",
 		},

@@ -171,7 +171,7 @@ func TestRedactedMediaType(t *testing.T) {
 	t.Parallel()
 	long := "text/" + strings.Repeat("x", 100)
 	for mediaType, want := range map[string]string{
-		"": "", "text/html; charset=utf-8": "text/html", "application/vnd.vendor+json": "application/vnd.vendor+json", "ann": "?", long: "?", "a/b@c": "?",
+		"": "", "text/html; charset=utf-8": "text/html", "application/vnd.vendor+json": "application/vnd.vendor+json", "ann": "?", long: "?", "a/b@c": "?", "a/b, C/D": "a/b, c/d", "a/b, ann": "?",
 	} {
 		client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(harness.Respond(200, mediaType, "ann"))))
 		_, err := client.Accounts.Get(t.Context(), "acc-1")

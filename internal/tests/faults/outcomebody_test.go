@@ -337,12 +337,25 @@ func TestStatusInWordsIsNoCode(t *testing.T) {
 		401: prepaid.OutcomeNotProcessed,
 	} {
 		for _, op := range append(creators(), harness.OpTransfer(), harness.OpActivate()) {
-			body := `{"timestamp":"2026-01-01T00:00:00Z","status":1,"error":"` + http.StatusText(status) + `","path":"/3.0"}`
-			config := harness.NewScript(harness.Respond(status, "application/json", body)).Config()
-			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
-			require.Equal(t, want, failure.Outcome, "%s %d: %v", op.Name, status, failure)
+			words := http.StatusText(status)
+			for _, text := range []string{words, strings.ToUpper(words), strings.ReplaceAll(strings.ToLower(words), " ", "_"), "Access denied", "denied by rule"} {
+				body := `{"timestamp":"2026-01-01T00:00:00Z","status":1,"error":"` + text + `","path":"/3.0"}`
+				config := harness.NewScript(harness.Respond(status, "application/json", body)).Config()
+				failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+				require.Equal(t, want, failure.Outcome, "%s %d: %v", op.Name, status, failure)
+			}
 		}
 	}
+}
+
+// Some proxies and frameworks write a byte order mark before JSON.
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	for _, op := range append(harness.Ops(), harness.OpTransfer(), harness.OpRedeem()) {
+		require.NoError(t, op.Call(t.Context(), harness.NewScript(harness.Respond(op.Status, op.MediaType, "\uFEFF"+op.Body)).Client(t)), op.Name)
+	}
+	err := harness.CallWith(t, 400, "\uFEFF"+`{"error":"invalid_request"}`, harness.OpRedeem().Call)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 }
 
 // Only an approval has a transaction id: a decline with an id is contradictory.

@@ -205,6 +205,11 @@ func (f *fileClient) is(mediaType string, list []string) bool {
 	return slices.Contains(list, strings.ReplaceAll(mediaType, "vnd."+f.vendor+"+", "vnd.{vendor}+"))
 }
 
+// isCode reports whether the text of an error with a media type that is not the service's own is a code.
+func isCode(text string, status int) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" && !strings.EqualFold(strings.ReplaceAll(text, "_", " "), http.StatusText(status))
+}
+
 // form is the form of a complete response: error, refusal, result, or none of them.
 func (f *fileClient) form(o *safetyOperation, r *result) string {
 	var failure struct {
@@ -213,7 +218,8 @@ func (f *fileClient) form(o *safetyOperation, r *result) string {
 	body, own := strings.TrimSpace(string(r.body)), f.is(r.mediaType, f.Forms[o.Body].MediaTypes)
 	object := json.Valid(r.body) && strings.ContainsAny(body[:1], "{[")
 	switch _ = json.Unmarshal(r.body, &failure); {
-	case failure.Error != "" && failure.Error != http.StatusText(r.status) && f.is(r.mediaType, f.Forms["error"].MediaTypes):
+	case failure.Error != "" && failure.Error != http.StatusText(r.status) && f.is(r.mediaType, f.Forms["error"].MediaTypes) &&
+		(f.is(r.mediaType, f.Forms["error"].MediaTypes[:1]) || isCode(failure.Error, r.status)):
 		return "error"
 	case r.status == http.StatusNoContent:
 		return "result"
