@@ -11,29 +11,97 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// After walks the paths after a call: if failed is true, after an unknown outcome, otherwise after success. A path ends where
-// see() returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
-func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
-	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
-	start, ok := c.Instr.(*ssa.Call)
-	if !ok {
-		return a.visited
-	}
-	held := map[ssa.Value]truth{}
-	if value := c.Value(c.Err); value != nil {
-		held[value] = theError
-	}
-	a.through(start.Block(), slices.Index(start.Block().Instrs, ssa.Instruction(start))+1, held)
-	return a.visited
-}
-
 type after struct {
 	*Result
 	call    *Call
 	failed  bool
-	see     func(ssa.Instruction) bool
+	decides bool // a condition about the payment ends the path
+	see     func(ssa.Instruction, map[ssa.Value]truth) bool
+	renewed map[ssa.Instruction]bool // after these, held[nil] holds
 	visited map[ssa.Instruction]bool
 	seen    map[*ssa.BasicBlock][]map[ssa.Value]truth
+}
+
+// After walks the paths after a call: if failed is true, after an unknown outcome, otherwise after success. A path ends where
+// see() returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
+func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
+	a := after{Result: r, call: c, failed: failed, decides: c.Kind != 0, see: func(instr ssa.Instruction, _ map[ssa.Value]truth) bool { return see(instr) }}
+	a.walk()
+	return a.visited
+}
+
+// Forgotten reports whether there is a path on which the call fails and the error reaches nothing before the function
+// returns, or before the same instruction makes a call for another payment.
+func (r *Result) Forgotten(c *Call) (forgotten bool) {
+	err := c.Value(c.Err)
+	if err == nil {
+		return false
+	}
+	read := FateOf(err).Used
+	a := after{Result: r, call: c, failed: true, renewed: Renewed(slices.Concat(r.Key(c), r.Payment(c)))}
+	a.see = func(instr ssa.Instruction, held map[ssa.Value]truth) bool {
+		has := func(v ssa.Value) bool { return held[v] == theError }
+		switch instr := instr.(type) {
+		case *ssa.Phi, *ssa.UnOp:
+			return true
+		case *ssa.BinOp:
+			if ComparesWithNil(instr) {
+				return true
+			}
+		case *ssa.Store:
+			return !has(instr.Val) || !read || tracked(instr.Addr)
+		case *ssa.Call:
+			if instr == c.Instr { // a repeat of the same payment resolves the first call
+				forgotten = forgotten || held[nil] == holds
+				return false
+			}
+		case *ssa.If:
+			return !a.asks(instr.Cond, 0)
+		case *ssa.Return:
+			forgotten = forgotten || !slices.ContainsFunc(instr.Results, has)
+			return false
+		case *ssa.Panic:
+			return false
+		}
+		return !slices.ContainsFunc(Operands(instr), has)
+	}
+	a.walk()
+	return forgotten
+}
+
+// tracked reports whether the walk follows the values of a variable: no closure has it.
+func tracked(address ssa.Value) bool {
+	local, ok := address.(*ssa.Alloc)
+	return ok && !slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool { _, ok := ref.(*ssa.MakeClosure); return ok })
+}
+
+// asks reports whether a condition reads another result of the call, such as a status, or a variable into which the call decodes
+// its response.
+func (a *after) asks(v ssa.Value, depth int) bool {
+	switch v := v.(type) {
+	case *ssa.Extract:
+		return v.Tuple == a.call.Instr.Value() && v.Index != a.call.Err && v.Index != a.call.Result
+	case *ssa.Alloc:
+		return slices.ContainsFunc(a.call.Instr.Common().Args, func(arg ssa.Value) bool {
+			boxed, ok := arg.(*ssa.MakeInterface)
+			return ok && boxed.X == v
+		})
+	}
+	instr, ok := v.(ssa.Instruction)
+	return ok && depth < 5 && slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.asks(operand, depth+1) })
+}
+
+func (a *after) walk() {
+	a.visited, a.seen = map[ssa.Instruction]bool{}, map[*ssa.BasicBlock][]map[ssa.Value]truth{}
+	start, ok := a.call.Instr.(*ssa.Call)
+	if !ok {
+		return
+	}
+	held := map[ssa.Value]truth{}
+	if value := a.call.Value(a.call.Err); value != nil {
+		held[value] = theError
+	}
+	a.through(start.Block(), slices.Index(start.Block().Instrs, ssa.Instruction(start))+1, held)
 }
 
 func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]truth) {
@@ -54,8 +122,12 @@ func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]trut
 				held[instr] = held[instr.X]
 			}
 		}
+		if a.renewed[instr] {
+			held = maps.Clone(held)
+			held[nil] = holds
+		}
 		a.visited[instr] = true
-		if !a.see(instr) {
+		if !a.see(instr, held) {
 			return
 		}
 	}
@@ -138,7 +210,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 			return found
 		}
 	case *ssa.Extract:
-		if call, ok := v.Tuple.(*ssa.Call); ok && v.Index == 1 && Calls(call.Common(), []string{"errors.AsType"}) {
+		if call, ok := v.Tuple.(*ssa.Call); ok && v.Index == 1 && Calls(call.Common(), "errors.AsType") {
 			return a.as(call.Common().Signature().Results().At(0).Type())
 		}
 	case *ssa.BinOp:
@@ -146,13 +218,13 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 			return found
 		}
 	}
-	if a.call.Kind != 0 && a.depends(condition, 0) {
+	if a.decides && a.depends(condition, 0) {
 		return asked
 	}
 	return unsettled
 }
 
-// compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first number.
+// compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first.
 func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	x, y := op.X, op.Y
 	if _, ok := x.(*ssa.Const); ok {
@@ -213,26 +285,19 @@ func (a *after) evalCall(call *ssa.Call) truth {
 		if types.Identical(call.Type(), types.Typ[types.Bool]) {
 			return says(!a.failed)
 		}
-	case Calls(common, []string{"errors.Is"}):
+	case Calls(common, "errors.Is"):
 		if name := a.Sentinel(common.Args[1]); name != "" && !slices.Contains(vague, name) {
 			return says(false)
 		}
 		return a.vague()
-	case Calls(common, []string{"errors.As"}):
+	case Calls(common, "errors.As"):
 		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
 			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
 		}
-	case slices.Contains(a.Model.VerdictsOf(receiver(callee)), callee.Name()):
+	case callee.Signature().Recv() != nil && slices.Contains(a.Model.VerdictsOf(callee.Signature().Recv().Type()), callee.Name()):
 		return says(!a.failed)
 	}
 	return unsettled
-}
-
-func receiver(fn *types.Func) types.Type {
-	if recv := fn.Signature().Recv(); recv != nil {
-		return recv.Type()
-	}
-	return types.Typ[types.Invalid]
 }
 
 // as returns "fails" for error types that exclude an unknown outcome.
@@ -316,10 +381,13 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 
 // reads reports whether the decision of a function depends on data that it reads elsewhere.
 func reads(fn *ssa.Function) bool {
-	return Makes(fn, func(call *ssa.CallCommon) bool {
-		callee := Callee(call)
-		return callee != nil && !Pure(callee) && callee.Pkg() != nil && call.StaticCallee() == nil
-	})
+	for call := range All[*ssa.Call](fn) {
+		callee := Callee(call.Common())
+		if callee != nil && !Pure(callee) && callee.Pkg() != nil && call.Call.StaticCallee() == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Cycle returns the blocks of all loops that contain a block.

@@ -3,7 +3,6 @@
 package calls
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -38,21 +37,12 @@ func Standard(pass *analysis.Pass) bool {
 // user is the fact that a package imports the SDK, directly or indirectly.
 type user struct{}
 
-func (*user) AFact()         {}
-func (*user) String() string { return "uses the SDK" }
+func (*user) AFact() {}
 
 // wrapper is the fact that a function makes a money call for its caller and returns the error. Such a function is a money call too.
 type wrapper struct{ Func }
 
 func (*wrapper) AFact() {}
-
-func (w *wrapper) String() string {
-	recorded := ""
-	if w.Recorded {
-		recorded = ", recorded"
-	}
-	return fmt.Sprintf("kind %d, key %d %q, error %d, result %d%s", w.Kind, w.Key.Param, w.Key.Field, w.Err, w.Result, recorded)
-}
 
 // Result is the analysis of a package.
 type Result struct {
@@ -66,7 +56,7 @@ type Result struct {
 
 	pass     *analysis.Pass
 	wrappers map[*ssa.Function]Func
-	makers   map[*ssa.Function]maker
+	makers   map[*ssa.Function]string
 	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
 	ignored  map[line][]ignore
 }

@@ -126,7 +126,7 @@ func (f *fates) variable(local *ssa.Alloc) {
 func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
-	asks := Calls(call.Common(), asking)
+	asks := Calls(call.Common(), asking...)
 	switch {
 	case result == nil:
 		f.fate.Recorded = true

@@ -61,16 +61,6 @@ func declared(common *ssa.CallCommon) *types.Signature {
 // Value is [ResultOf] of the call.
 func (c *Call) Value(result int) ssa.Value { return ResultOf(c.Instr, result) }
 
-// Keys are the values that the request ID of the call may have, as far as the function shows: constants, results of calls,
-// parameters. The list is empty if the call has no ID.
-func (c *Call) Keys() []ssa.Value {
-	value := c.Arg(c.Key.Param)
-	if value == nil {
-		return nil
-	}
-	return Origins(value, c.Key.Field)
-}
-
 // Callee is the declared function or method that is called, nil for a literal or a value of function type. For an
 // instance of a generic function, Callee is the generic function.
 func Callee(common *ssa.CallCommon) *types.Func {
@@ -92,7 +82,7 @@ func Callee(common *ssa.CallCommon) *types.Func {
 }
 
 // Calls reports whether names has the function of a call, by [types.Func.FullName].
-func Calls(common *ssa.CallCommon, names []string) bool {
+func Calls(common *ssa.CallCommon, names ...string) bool {
 	callee := Callee(common)
 	return callee != nil && slices.Contains(names, fullName(callee))
 }
@@ -179,47 +169,42 @@ func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 	return fact.Func, ok
 }
 
-// bySignature finds money calls through interfaces and values of function type.
-func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
+// bySignature finds money calls through interfaces and values of function type: they take a context and the SDK's params, and
+// return the SDK's result and an error.
+func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 	signature := common.Signature()
 	results := signature.Results()
-	if results.Len() == 0 || !IsError(results.At(results.Len()-1).Type()) {
+	if !ReturnsError(signature) {
 		return Func{}, false
 	}
-	var f Func
-	found, ctx := false, false
+	ctx := false
 	for i := range signature.Params().Len() {
 		t := signature.Params().At(i).Type()
 		ctx = ctx || Named(t, "context.Context")
-		if described, ok := r.Model.Params[typeName(t)]; ok && !found {
-			f, found = described, true
+		if described, found := r.Model.Params[typeName(t)]; found && !ok {
+			f, ok = described, true
 			f.Params = i
-			if f.Key.Param != None || f.Key.Field != "" {
+			if f.Key.Field != "" {
 				f.Key.Param = i
 			}
 		}
 	}
-	if !found || !ctx {
-		return Func{}, false
-	}
-	f.Err, f.Result = results.Len()-1, None
-	for i := range results.Len() {
-		if r.Model.result(results.At(i).Type()) {
-			f.Result = i
-		}
-	}
+	f.Err, f.Result = results.Len()-1, r.result(results)
 	f.Name = "a function value"
-	verb := false
 	if common.IsInvoke() {
-		f.Name = common.Method.Name()
-		if named := TypeBase(common.Value.Type()); named != "" {
-			f.Name = named + "." + f.Name
-		}
-		verb = slices.ContainsFunc(r.Model.Verbs, func(v string) bool {
-			return strings.HasPrefix(strings.ToLower(common.Method.Name()), strings.ToLower(v))
-		})
+		f.Name = strings.TrimPrefix(TypeBase(common.Value.Type())+"."+common.Method.Name(), ".")
 	}
-	return f, verb || f.Result != None
+	return f, ok && ctx && f.Result != None
+}
+
+// result is the index of a money call's result, or None.
+func (r *Result) result(results *types.Tuple) int {
+	for i := range results.Len() {
+		if name := typeName(results.At(i).Type()); r.Model.Verdicts[name] != nil || slices.Contains(r.Model.Results, name) {
+			return i
+		}
+	}
+	return None
 }
 
 // TypeBase is the name of a type, or of the type that it points to, without the package.

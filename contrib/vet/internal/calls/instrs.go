@@ -48,13 +48,3 @@ func ResultOf(call ssa.CallInstruction, result int) ssa.Value {
 	}
 	return nil
 }
-
-// Literal is the first instruction that makes a function literal, or nil.
-func Literal(fn *ssa.Function) ssa.Instruction {
-	for instr := range All[ssa.Instruction](fn.Parent()) {
-		if uses(instr, []ssa.Value{fn}) {
-			return instr
-		}
-	}
-	return nil
-}

@@ -57,11 +57,9 @@ type Model struct {
 	// Money are the money calls of the SDK.
 	Money map[string]Func
 	// Params maps types of params to money calls. Only money calls take such params. An interface method that takes a
-	// context and such params, and returns an error, is a money call if it also returns one of Results, or if its name
-	// begins with one of Verbs.
+	// context and such params, and returns one of Results and an error, is a money call.
 	Params  map[string]Func
 	Results []string
-	Verbs   []string
 	// Verdicts are the result types that programs must check, because a result may report that nothing was done. The
 	// values are the fields and methods that show whether something was done.
 	Verdicts map[string][]string
@@ -73,6 +71,8 @@ type Model struct {
 	ID string
 	// Opens are functions that open a journal.
 	Opens []string
+	// Done is the method that marks the claim of a message as done.
+	Done string
 	// Message is the type of a webhook message.
 	Message string
 	// Guide is the address of the page that explains each rule under its name.
@@ -137,21 +137,15 @@ func Prepaid() *Model {
 			sdk + ".IssueParams":          unkeyed(Creation, "", None),
 		},
 		Results:  []string{sdk + ".TransferResult", sdk + ".FundingResult", sdk + ".TransactionID", sdk + ".Issued"},
-		Verbs:    []string{"Transfer", "DirectEntry", "Pay", "Send", "Redeem", "Refund", "Reverse", "Move", "Load"},
 		Verdicts: map[string][]string{sdk + ".FundingResult": {"Outcome", "Approved"}},
 		Fresh:    []string{sdk + ".NewRequestID"},
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
 		Opens:    []string{sdk + "/journal/journalfile.Open"},
+		Done:     "(" + sdk + "/webhook.Claim).Done",
 		Message:  sdk + ".Message",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
 	}
-}
-
-// result reports whether t is a result of money calls.
-func (m *Model) result(t types.Type) bool {
-	_, ok := m.Verdicts[typeName(t)]
-	return ok || slices.Contains(m.Results, typeName(t))
 }
 
 // VerdictsOf returns a result's fields and methods that show whether something was done, nil if an error shows it.

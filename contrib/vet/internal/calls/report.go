@@ -15,14 +15,11 @@ type line struct {
 }
 
 // ignore is a comment that suppresses a report on its line or the next.
-type ignore struct {
-	pos          token.Pos
-	rule, reason string
-}
+type ignore struct{ rule, reason string }
 
 // Report reports a finding of a rule, with the address of the guide. Findings in tests are not reported: the money in
-// tests is fictional. A comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report.
-// A comment without a reason is reported too.
+// tests is fictional. A comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report, if
+// it has a reason.
 func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	position := pass.Fset.Position(d.Pos)
 	if strings.HasSuffix(position.Filename, "_test.go") {
@@ -34,16 +31,9 @@ func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	d.Message += ": " + d.URL
 	for _, at := range []int{position.Line, position.Line - 1} {
 		for _, found := range r.ignored[line{position.Filename, at}] {
-			if found.rule != rule {
-				continue
-			}
-			if found.reason != "" {
+			if found.rule == rule && found.reason != "" {
 				return
 			}
-			pass.Report(analysis.Diagnostic{
-				Pos: found.pos, Category: rule, URL: d.URL,
-				Message: "give a reason after " + directive + " " + rule + ", without one it suppresses nothing: " + d.URL,
-			})
 		}
 	}
 	pass.Report(d)
@@ -67,10 +57,8 @@ func (r *Result) ignores() {
 				}
 				rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
 				position := r.pass.Fset.Position(group.End())
-				// A test of this package may have its expectation in the same comment.
-				reason, _, _ = strings.Cut(reason, "// want")
 				at := line{position.Filename, position.Line}
-				r.ignored[at] = append(r.ignored[at], ignore{comment.Pos(), rule, strings.TrimSpace(reason)})
+				r.ignored[at] = append(r.ignored[at], ignore{rule, strings.TrimSpace(reason)})
 			}
 		}
 	}

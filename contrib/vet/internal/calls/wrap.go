@@ -38,7 +38,7 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 	results := fn.Signature.Results()
 	for _, call := range r.in(fn) {
 		value := call.Value(call.Err)
-		if value == nil || !isGiven(fn, call) {
+		if value == nil || !r.isGiven(fn, call) {
 			continue
 		}
 		fate := FateOf(value)
@@ -46,14 +46,9 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 			continue
 		}
 		f := Func{
-			Kind: call.Kind, Name: name(fn), Params: None, Key: keyOf(fn, call),
-			Err: fate.Returned[0], Result: None, Recorded: fate.Recorded || call.Recorded,
-			Own: call.Own || !Makes(fn, Writes) && slices.ContainsFunc(r.Key(call), func(p Part) bool { return p.New != "" && p.New != Clock && p.Value.Parent() == fn }),
-		}
-		for i := range results.Len() {
-			if r.Model.result(results.At(i).Type()) {
-				f.Result = i
-			}
+			Kind: call.Kind, Name: name(fn), Params: None, Key: r.keyOf(fn, call),
+			Err: fate.Returned[0], Result: r.result(results), Recorded: fate.Recorded || call.Recorded,
+			Own: call.Own || r.own(fn, call),
 		}
 		for i := range fn.Signature.Params().Len() {
 			if _, ok := r.Model.Params[typeName(fn.Signature.Params().At(i).Type())]; ok {
@@ -63,6 +58,17 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 		return f, true
 	}
 	return Func{}, false
+}
+
+// own reports whether a function makes the request ID of the call and stores it nowhere.
+func (r *Result) own(fn *ssa.Function, call *Call) bool {
+	return slices.ContainsFunc(r.Key(call), func(p Part) bool {
+		if p.New == "" || p.New == Clock || p.Value.Parent() != fn {
+			return false
+		}
+		uses, _ := r.Handed(p.Value, nil, call.Instr)
+		return len(uses) == 0
+	})
 }
 
 // name returns the name of a function for messages.
@@ -76,106 +82,34 @@ func name(fn *ssa.Function) string {
 	return fn.Name()
 }
 
-// isGiven reports whether a function passes a given value to the call: a parameter, or a field of its receiver. The result is
-// always true for a function literal.
-func isGiven(fn *ssa.Function, call *Call) bool {
-	if fn.Parent() != nil {
-		return true
-	}
-	g := given{fn: fn, seen: map[ssa.Value]bool{}}
-	if call.Params == None && call.Key.Param == None {
-		return slices.ContainsFunc(call.Instr.Common().Args, g.from)
-	}
-	return g.from(call.Arg(call.Params)) || g.from(call.Arg(call.Key.Param))
-}
-
-type given struct {
-	fn   *ssa.Function
-	seen map[ssa.Value]bool
-}
-
-func (g *given) from(value ssa.Value) bool {
-	if value == nil || g.seen[value] {
-		return false
-	}
-	g.seen[value] = true
-	switch v := value.(type) {
-	case *ssa.Parameter:
-		return !Named(v.Type(), "context.Context") && (g.fn.Signature.Recv() == nil || v != g.fn.Params[0])
-	case *ssa.FieldAddr:
-		if g.receiver(v.X) || g.from(v.X) {
-			return true
+// isGiven reports whether a function passes a given value to the call: a parameter, a field of its receiver, or a value that
+// another function makes from them. The result is always true for a function literal.
+func (r *Result) isGiven(fn *ssa.Function, call *Call) bool {
+	return fn.Parent() != nil || slices.ContainsFunc(slices.Concat(r.Payment(call), r.Key(call)), func(p Part) bool {
+		if made, ok := p.Value.(*ssa.Call); ok {
+			return slices.ContainsFunc(made.Call.Args, func(arg ssa.Value) bool { return slices.ContainsFunc(r.Parts(arg, ""), isGiven) })
 		}
-	case *ssa.Alloc:
-		if slices.ContainsFunc(*v.Referrers(), g.written) {
-			return true
-		}
-	}
-	instr, ok := value.(ssa.Instruction)
-	return ok && slices.ContainsFunc(Operands(instr), g.from)
+		return isGiven(p)
+	})
 }
 
-// written follows the values that an instruction stores in a variable or a part of it.
-func (g *given) written(ref ssa.Instruction) bool {
-	switch ref := ref.(type) {
-	case *ssa.Store:
-		return g.from(ref.Val)
-	case *ssa.FieldAddr, *ssa.IndexAddr:
-		for _, ref := range *ref.(ssa.Value).Referrers() {
-			if store, ok := ref.(*ssa.Store); ok && g.from(store.Val) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (g *given) receiver(value ssa.Value) bool {
-	return g.fn.Signature.Recv() != nil && value == g.fn.Params[0]
+func isGiven(p Part) bool {
+	param, ok := p.Value.(*ssa.Parameter)
+	return ok && !Named(param.Type(), "context.Context")
 }
 
 // keyOf is the parameter that has the request ID of the call.
-func keyOf(fn *ssa.Function, call *Call) Source {
-	none := Source{Param: None}
-	found := none
-	if call.Key.Param == None {
-		return none
+func (r *Result) keyOf(fn *ssa.Function, call *Call) Source {
+	parts := r.Key(call)
+	if len(parts) != 1 {
+		return Source{Param: None}
 	}
-	for i, at := range places(call.Arg(call.Key.Param), call.Key.Field) {
-		source := parameter(fn, at)
-		if source.Param == None || i > 0 && source != found {
-			return none
-		}
-		found = source
-	}
-	return found
-}
-
-// parameter returns the parameter of fn, or the field of a parameter, at a place.
-func parameter(fn *ssa.Function, at place) Source {
-	value, field := at.value, at.field
-	if v, ok := value.(*ssa.FieldAddr); ok {
-		root, path := fieldsOf(v)
-		value, field = root, join(path, field)
-	}
-	skip := 0
+	i := slices.IndexFunc(fn.Params, func(p *ssa.Parameter) bool { return p == parts[0].Value })
 	if fn.Signature.Recv() != nil {
-		skip = 1
+		i--
 	}
-	for i, p := range fn.Params {
-		if p == value && i >= skip {
-			return Source{i - skip, field}
-		}
+	if i < 0 {
+		return Source{Param: None}
 	}
-	return Source{Param: None}
-}
-
-// Makes reports whether a function makes one of these calls.
-func Makes(fn *ssa.Function, these func(*ssa.CallCommon) bool) bool {
-	for call := range All[*ssa.Call](fn) {
-		if these(call.Common()) {
-			return true
-		}
-	}
-	return false
+	return Source{i, parts[0].Field}
 }

@@ -23,7 +23,7 @@ func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
 	for _, fn := range found.Funcs {
 		for call := range calls.All[*ssa.Call](fn) {
-			if !calls.Calls(call.Common(), found.Model.Opens) {
+			if !calls.Calls(call.Common(), found.Model.Opens...) {
 				continue
 			}
 			opened := &calls.Call{Func: calls.Func{Err: 1, Result: 0, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: call, In: fn}

@@ -1,9 +1,8 @@
-// Package outcome is the rule that the error of a money call is returned or recorded.
+// Package outcome is the rule that the error of a money call is returned or recorded, and is not taken for a failure.
 package outcome
 
 import (
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
@@ -19,11 +18,6 @@ var Analyzer = &analysis.Analyzer{
 
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
-	for _, fn := range found.Funcs {
-		for instr := range calls.All[ssa.Instruction](fn) {
-			compared(pass, found, instr)
-		}
-	}
 	for _, call := range found.Calls {
 		after(pass, found, call)
 		if call.Err == calls.None || call.Recorded {
@@ -34,7 +28,7 @@ func run(pass *analysis.Pass) (any, error) {
 		case value == nil:
 			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is dropped: "+consequence(call.Kind))
 		case call.Kind == calls.Record: // nothing was sent: a comparison with nil shows everything
-		case !call.Forgotten():
+		case !found.Forgotten(call):
 		case !calls.FateOf(value).Used:
 			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
 		default:

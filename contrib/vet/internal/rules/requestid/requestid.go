@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -36,7 +35,6 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, call := range r.Calls {
 		if call.Kind == calls.Keyed {
 			r.again(call)
-			r.shared(call)
 			r.unstored(call)
 		}
 	}
@@ -82,7 +80,7 @@ func (r *rule) again(call *calls.Call) {
 			return !renewed[instr]
 		}
 		itself := c == call.Instr
-		if itself || calls.Same(payment, r.Payment(next)) || r.Covers(next, payment) {
+		if itself || calls.Same(payment, r.Payment(next)) {
 			second = append(second, next)
 		}
 		return !itself && !slices.Contains(second, next)
@@ -173,7 +171,7 @@ func (r *rule) reused(block *ssa.BasicBlock) {
 					return
 				}
 				money := r.Find(instr)
-				if calls.Calls(instr.Common(), r.Model.Fresh) || calls.Calls(instr.Common(), r.Model.Derived) || money != nil && money.Own ||
+				if calls.Calls(instr.Common(), r.Model.Fresh...) || calls.Calls(instr.Common(), r.Model.Derived...) || money != nil && money.Own ||
 					calls.Named(instr.Type(), r.Model.ID) && made(r.Parts(instr, "")) {
 					found = append(found, r.Pos(instr))
 				}
@@ -187,112 +185,85 @@ func (r *rule) reused(block *ssa.BasicBlock) {
 
 // spent is the name of the error that a condition tests for, or "".
 func (r *rule) spent(condition ssa.Value) string {
-	if extract, ok := condition.(*ssa.Extract); ok {
-		condition = extract.Tuple
-	}
-	call, ok := condition.(*ssa.Call)
-	if !ok {
-		return ""
-	}
-	switch common := call.Common(); {
-	case calls.Calls(common, []string{"errors.Is"}):
-		if name := r.Sentinel(common.Args[1]); slices.Contains(final, name) {
+	if call, ok := condition.(*ssa.Call); ok && calls.Calls(call.Common(), "errors.Is") {
+		if name := r.Sentinel(call.Call.Args[1]); slices.Contains(final, name) {
 			return name
-		}
-	case calls.Calls(common, []string{"errors.AsType"}):
-		if strings.HasSuffix(common.Signature().Results().At(0).Type().String(), "/journal.ChangedError") {
-			return "ErrChanged"
-		}
-	case calls.Calls(common, []string{"errors.As"}):
-		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok && strings.HasSuffix(boxed.X.Type().String(), "/journal.ChangedError") {
-			return "ErrChanged"
 		}
 	}
 	return ""
 }
 
-// shared reports an ID that two payments share, in a loop or in two calls.
-func (r *rule) shared(call *calls.Call) {
-	key := r.Key(call)
-	if len(key) == 0 || call.Params == calls.None {
+// site reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
+func (r *rule) site(instr ssa.Instruction) {
+	value, ok := instr.(ssa.Value)
+	if !ok {
 		return
 	}
-	const two = "two payments have the same request ID: the second one is not made, or is refused; derive an ID from the data of each"
-	loop := calls.Cycle(call.Instr.Block())
-	varies := slices.ContainsFunc(paid(r, call), func(p calls.Part) bool { return numbers(p, loop) || next(p, loop) })
-	if varies && !calls.Varies(key, loop) && r.After(call, false, func(instr ssa.Instruction) bool { return instr != call.Instr })[call.Instr] {
-		r.report(call.Pos(), two)
-		return
-	}
-	if slices.ContainsFunc(key, func(p calls.Part) bool { return p.Changes && p.New == "" }) {
-		return
-	}
-	var other *calls.Call
-	between := r.After(call, false, func(instr ssa.Instruction) bool {
-		if c, ok := instr.(*ssa.Call); ok && c != call.Instr && other == nil {
-			if found := r.Find(c); found != nil && found.Kind == calls.Keyed && found.Params != calls.None && calls.Same(key, r.Key(found)) {
-				other = found
-			}
+	var from []ssa.Value
+	switch v := instr.(type) {
+	case *ssa.ChangeType:
+		from = []ssa.Value{v.X}
+	case *ssa.Convert:
+		from = []ssa.Value{v.X}
+	case *ssa.Call:
+		fn := v.Call.StaticCallee()
+		if calls.Calls(v.Common(), r.Model.Derived...) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0) { // it converts
+			from = v.Call.Args
 		}
-		return other == nil
+	}
+	if len(from) == 0 || !calls.Named(value.Type(), r.Model.ID) || r.handed(value, nil) {
+		return
+	}
+	for _, of := range from {
+		if phi, ok := of.(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) }) {
+			continue // it may also be the text of a request
+		}
+		for _, p := range r.Parts(of, "") {
+			if p.New != calls.Clock && p.New != calls.Random || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) {
+				continue
+			}
+			call, derived := instr.(*ssa.Call)
+			if derived && !slices.ContainsFunc(call.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
+				continue
+			}
+			advice := "use DeriveRequestID, or NewRequestID and store it"
+			if derived {
+				advice = "derive it from the payment's own day, which is stored"
+			}
+			r.report(value.Pos(), "request ID made from "+p.New+" ("+p.Name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
+		}
+	}
+}
+
+func (r *rule) handed(v, id ssa.Value) bool {
+	uses, _ := r.Handed(v, id, nil)
+	return len(uses) > 0
+}
+
+// ofData reports whether a value is made of more than constants, times and new request IDs.
+func ofData(of []calls.Part) bool {
+	return slices.ContainsFunc(of, func(p calls.Part) bool {
+		_, constant := p.Value.(*ssa.Const)
+		call, ok := p.Value.(*ssa.Call)
+		return !constant && (p.New == calls.Random || p.New == "" && !(ok && calls.Callee(call.Common()) != nil && calls.Pure(calls.Callee(call.Common()))))
 	})
-	if other == nil {
-		return
-	}
-	changed, renewed := false, false
-	for instr := range between {
-		if store, ok := instr.(*ssa.Store); ok {
-			if field, ok := store.Addr.(*ssa.FieldAddr); ok {
-				name := calls.FieldName(field.X.Type(), field.Field)
-				changed = changed || slices.Contains(paying, name)
-				renewed = renewed || name == "RequestID"
-			}
+}
+
+func made(of []calls.Part) bool {
+	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
+}
+
+// unstored reports an ID that a function makes, sends, and then stores.
+func (r *rule) unstored(call *calls.Call) {
+	for _, p := range r.Key(call) {
+		at, ok := p.Value.(*ssa.Call)
+		if !ok || p.New != calls.NewID || p.Value.Parent() != call.In {
+			continue
+		}
+		uses, returned := r.Handed(at, nil, call.Instr)
+		if len(uses) > 0 && !returned && !slices.ContainsFunc(uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
+			r.report(r.Pos(at), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
+				"store it with the payment first")
 		}
 	}
-	switch variable := sameVariable(call, other); {
-	case variable && changed && !renewed,
-		!variable && !call.Wrapper && !other.Wrapper && call.Operation() != other.Operation(),
-		!variable && !calls.Same(paid(r, call), paid(r, other)) && len(paid(r, call)) > 0 && len(paid(r, other)) > 0:
-		r.report(other.Pos(), two)
-	}
-}
-
-var paying = []string{"Amount", "DestinationAccountID", "Destination"}
-
-// paid are the parts of amount and destination.
-func paid(r *rule, call *calls.Call) (of []calls.Part) {
-	for _, field := range paying {
-		if arg := call.Arg(call.Params); has(arg.Type(), field) {
-			of = append(of, r.Parts(arg, field)...)
-		}
-	}
-	return of
-}
-
-func has(t types.Type, field string) bool {
-	s, ok := t.Underlying().(*types.Struct)
-	for i := 0; ok && i < s.NumFields(); i++ {
-		if s.Field(i).Name() == field {
-			return true
-		}
-	}
-	return false
-}
-
-// next reports whether a part is the next element of a map, or of a channel.
-func next(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
-	switch v := p.Value.(type) {
-	case *ssa.Next:
-		return loop[v.Block()]
-	case *ssa.UnOp:
-		return v.Op == token.ARROW && loop[v.Block()]
-	}
-	return false
-}
-
-// sameVariable reports whether two calls get the same variable.
-func sameVariable(a, b *calls.Call) bool {
-	x, ok := a.Arg(a.Params).(*ssa.UnOp)
-	y, also := b.Arg(b.Params).(*ssa.UnOp)
-	return ok && also && x.X == y.X
 }

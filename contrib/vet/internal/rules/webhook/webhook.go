@@ -2,10 +2,7 @@
 package webhook
 
 import (
-	"go/constant"
-	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -93,7 +90,7 @@ func (r *rule) handler(fn *ssa.Function) {
 func (r *rule) swallowed(instr *ssa.Call) {
 	results := instr.Common().Signature().Results()
 	callee := calls.Callee(instr.Common())
-	if results.Len() == 0 || !calls.IsError(results.At(results.Len()-1).Type()) || calls.Logs(callee) ||
+	if results.Len() == 0 || !calls.IsError(results.At(results.Len()-1).Type()) || calls.Logs(instr.Common()) ||
 		calls.Pure(callee) || callee.Name() == "Decode" || r.Model.OwnsPackage(callee.Pkg()) && r.Find(instr) == nil {
 		return
 	}
@@ -106,10 +103,10 @@ func (r *rule) swallowed(instr *ssa.Call) {
 		switch next := next.(type) {
 		case ssa.CallInstruction:
 			callee := calls.Callee(next.Common())
-			if _, builtin := next.Common().Value.(*ssa.Builtin); !builtin && (callee == nil || !calls.Logs(callee) && !calls.Pure(callee)) {
+			if _, builtin := next.Common().Value.(*ssa.Builtin); !builtin && (callee == nil || !calls.Logs(next.Common()) && !calls.Pure(callee)) {
 				return false // it may handle the error
 			}
-			if callee != nil && calls.Calls(next.Common(), []string{"errors.Is", "errors.As", "errors.AsType"}) {
+			if callee != nil && calls.Calls(next.Common(), "errors.Is", "errors.As", "errors.AsType") {
 				return false
 			}
 		case *ssa.Send, *ssa.MapUpdate:
@@ -125,33 +122,12 @@ func (r *rule) swallowed(instr *ssa.Call) {
 	}
 }
 
-var (
-	done    = regexp.MustCompile(`(?i)^(ack(nowledge)?(message)?|(mark)?(done|handled|processed|seen|completed?|finished)|commit(message|offset)s?|markmessage|deletemessage(withcontext)?)$`)
-	handled = regexp.MustCompile(`(?i)\b(handled|processed|seen|done|acked)\b`)
-)
-
-// early reports the instruction that marks a message or queue entry as done before the payment.
+// early reports a claim that is marked as done before the payment.
 func (r *rule) early(call *calls.Call) {
 	for mark := range calls.All[*ssa.Call](call.In) {
-		if calls.Precedes(mark, call.Instr) && r.marks(mark) {
+		if calls.Calls(mark.Common(), r.Model.Done) && calls.Precedes(mark, call.Instr) {
 			r.Reportf(r.pass, r.Pos(mark), "this is marked as done before "+call.Name+" is made: if that fails, or the process ends in between, it is never made; mark it afterwards")
 			return
 		}
 	}
-}
-
-func (r *rule) marks(call *ssa.Call) bool {
-	common := call.Common()
-	callee := calls.Callee(common)
-	if callee == nil || callee.Pkg() == nil || callee.Pkg().Path() == "context" || callee.Pkg().Path() == "sync" || calls.Logs(callee) {
-		return false
-	}
-	if done.MatchString(callee.Name()) && callee.Signature().Recv() != nil && (common.IsInvoke() || callee.Pkg() != r.pass.Pkg || len(common.Args) > 1) {
-		return true
-	}
-	return strings.HasPrefix(callee.Name(), "Exec") && slices.ContainsFunc(common.Args, func(arg ssa.Value) bool {
-		c, ok := arg.(*ssa.Const)
-		return ok && c.Value != nil && c.Value.Kind() == constant.String && handled.MatchString(constant.StringVal(c.Value)) &&
-			!strings.HasPrefix(strings.ToLower(strings.TrimSpace(constant.StringVal(c.Value))), "select")
-	})
 }

@@ -1,0 +1,173 @@
+package calls
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// runners match the functions of libraries that run an argument again until it succeeds. The keys are the paths of their
+// packages without the major version.
+var runners = map[string]*regexp.Regexp{
+	"github.com/cenkalti/backoff":       regexp.MustCompile(`^Retry`),
+	"github.com/avast/retry-go":         regexp.MustCompile(`^Do`),
+	"github.com/sethvargo/go-retry":     regexp.MustCompile(`^(Do|DoValue|Constant|Exponential|Fibonacci)$`),
+	"k8s.io/client-go/util/retry":       regexp.MustCompile(`^(OnError|RetryOnConflict)$`),
+	"k8s.io/apimachinery/pkg/util/wait": regexp.MustCompile(`^(ExponentialBackoff|Poll)`),
+}
+
+var major = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
+
+func unversioned(path string) string { return major.ReplaceAllString(path, "") }
+
+func runner(callee *types.Func) bool {
+	if callee == nil || callee.Pkg() == nil {
+		return false
+	}
+	names, ok := runners[unversioned(callee.Pkg().Path())]
+	return ok && names.MatchString(callee.Name())
+}
+
+// Reruns returns the functions that a call runs until they succeed. If a library or helper runs them, again is true.
+func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again bool) {
+	common := instr.Common()
+	fact := new(rerun)
+	callee := Callee(common)
+	library := runner(callee)
+	if !library && (callee == nil || !r.pass.ImportObjectFact(callee, fact)) {
+		return nil, false
+	}
+	for i, arg := range common.Args {
+		if library || fact.Params>>min(i, 63)&1 == 1 {
+			list = append(list, r.Functions(arg)...)
+		}
+	}
+	return list, true
+}
+
+// Functions are the functions among the parts of a value.
+func (r *Result) Functions(v ssa.Value) (list []*ssa.Function) {
+	for _, part := range r.Parts(v, "") {
+		if fn, ok := part.Value.(*ssa.Function); ok {
+			list = append(list, fn)
+		}
+	}
+	return list
+}
+
+// rerun is the fact that a function runs some of its parameters until they succeed.
+type rerun struct{ Params uint64 }
+
+func (*rerun) AFact() {}
+
+// loops finds the functions that run one of their parameters until it succeeds. It reads the syntax of any package: SSA exists
+// only for packages that use the SDK, and such a function seldom uses the SDK.
+func loops(pass *analysis.Pass) {
+	for _, file := range pass.Files {
+		for _, decl := range file.Decls {
+			decl, ok := decl.(*ast.FuncDecl)
+			if !ok || decl.Body == nil {
+				continue
+			}
+			object := pass.TypesInfo.Defs[decl.Name].(*types.Func)
+			first := 0
+			if object.Signature().Recv() != nil {
+				first = 1
+			}
+			var found rerun
+			for i := range object.Signature().Params().Len() {
+				param := object.Signature().Params().At(i)
+				f, ok := param.Type().Underlying().(*types.Signature)
+				if ok && ReturnsError(f) && (&finder{pass, param}).in(decl.Body) {
+					found.Params |= 1 << min(first+i, 63)
+				}
+			}
+			if found.Params != 0 {
+				pass.ExportObjectFact(object, &found)
+			}
+		}
+	}
+}
+
+// ReturnsError reports whether the last result is an error.
+func ReturnsError(f *types.Signature) bool {
+	return f.Results().Len() > 0 && IsError(f.Results().At(f.Results().Len()-1).Type())
+}
+
+type finder struct {
+	pass  *analysis.Pass
+	param *types.Var
+}
+
+// in reports whether a body passes the parameter to a function that runs it again, or calls it in a loop that ends on success.
+func (f *finder) in(body *ast.BlockStmt) bool {
+	for n := range ast.Preorder(body) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			callee, _ := typeutil.Callee(f.pass.TypesInfo, n).(*types.Func)
+			if callee != nil && (runner(callee) || f.pass.ImportObjectFact(callee.Origin(), new(rerun))) && f.uses(n) {
+				return true
+			}
+		case *ast.ForStmt:
+			if f.retried(n.Body) {
+				return true
+			}
+		case *ast.RangeStmt:
+			if basic, ok := f.pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 && f.retried(n.Body) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *finder) uses(n ast.Node) bool {
+	for n := range ast.Preorder(n) {
+		if id, ok := n.(*ast.Ident); ok && f.pass.TypesInfo.Uses[id] == f.param {
+			return true
+		}
+	}
+	return false
+}
+
+// retried reports whether the body of a loop uses the parameter, and leaves the loop on success but not on an error.
+func (f *finder) retried(body *ast.BlockStmt) bool {
+	success, stays := false, false
+	for n := range ast.Preorder(body) {
+		if branch, ok := n.(*ast.IfStmt); ok {
+			op := f.compares(branch.Cond)
+			success = success || op == token.EQL && leaves(branch.Body)
+			stays = stays || op == token.NEQ && !leaves(branch.Body)
+		}
+	}
+	return (success || stays && leaves(body)) && f.uses(body)
+}
+
+// compares returns the operator with which a condition compares an error with nil.
+func (f *finder) compares(cond ast.Expr) token.Token {
+	for n := range ast.Preorder(cond) {
+		if binary, ok := n.(*ast.BinaryExpr); ok && f.pass.TypesInfo.Types[binary.Y].IsNil() && IsError(f.pass.TypesInfo.TypeOf(binary.X)) {
+			return binary.Op
+		}
+	}
+	return token.ILLEGAL
+}
+
+// leaves reports whether a block ends by leaving the loop.
+func leaves(block *ast.BlockStmt) bool {
+	if len(block.List) == 0 {
+		return false
+	}
+	switch last := block.List[len(block.List)-1].(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return last.Tok == token.BREAK
+	}
+	return false
+}

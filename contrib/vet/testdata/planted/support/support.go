@@ -1,0 +1,173 @@
+// Package support has the commands of a support tool.
+package support
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
+)
+
+// Mistake: plain loop.
+
+func redeemLoop(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
+	var last error
+	for i := 0; i < 5; i++ {
+		res, err := c.Funding.Redeem(ctx, p) // want: retry
+		if err == nil {
+			fmt.Println("outcome:", res.Outcome)
+			return nil
+		}
+		log.Printf("attempt %d: %v", i+1, err)
+		last = err
+		time.Sleep(time.Duration(i+1) * time.Second)
+	}
+	return last
+}
+
+// The right form.
+
+func redeemLoopRight(ctx context.Context, c *prepaid.Client, ps []prepaid.RedeemFundingParams) error {
+	for i, p := range ps {
+		res, err := c.Funding.Redeem(ctx, p)
+		if err != nil {
+			return fmt.Errorf("redemption %d: %w", i, err)
+		}
+		fmt.Println("outcome:", res.Outcome)
+	}
+	return nil
+}
+
+// Mistake: goto.
+
+func refundGoto(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
+	tries := 0
+again:
+	res, err := c.Funding.Refund(ctx, p) // want: retry
+	if err != nil {
+		if tries++; tries < 3 {
+			goto again
+		}
+		return false, err
+	}
+	return res.Approved(), nil
+}
+
+// The right form.
+
+func refundGotoRight(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
+	tries := 0
+again:
+	res, err := c.Funding.Refund(ctx, p)
+	if prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed {
+		if tries++; tries < 3 {
+			goto again
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	return res.Approved(), nil
+}
+
+// Mistake: server error only.
+
+func createServer(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
+	for {
+		account, err := c.Accounts.Create(ctx, p) // want: retry
+		if errors.Is(err, prepaid.ErrServer) || errors.Is(err, context.DeadlineExceeded) {
+			time.Sleep(2 * time.Second)
+			continue
+		}
+		return account, err
+	}
+}
+
+// The right form.
+
+func createRate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
+	for {
+		account, err := c.Accounts.Create(ctx, p)
+		if errors.Is(err, prepaid.ErrRateLimited) && prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed {
+			time.Sleep(2 * time.Second)
+			continue
+		}
+		return account, err
+	}
+}
+
+// Mistake: struct literal from clock.
+
+func dailyID(name string) prepaid.RequestID {
+	now := time.Now().UTC()
+	return prepaid.DeriveRequestID(prepaid.Date{Year: now.Year(), Month: now.Month(), Day: now.Day()}, "allowance", name) // want: requestid
+}
+
+// The right form.
+
+func dayID(day time.Time, name string) prepaid.RequestID {
+	return prepaid.DeriveRequestID(prepaid.Date{Year: day.Year(), Month: day.Month(), Day: day.Day()}, "allowance", name)
+}
+
+// Mistake: closed on one path only.
+
+func stats(path string) (journal.Stats, error) {
+	j, err := journalfile.Open(path, journalfile.Options{}) // want: journal
+	if err != nil {
+		return journal.Stats{}, err
+	}
+	s, err := j.Stats()
+	if err != nil {
+		return s, err
+	}
+	return s, j.Close()
+}
+
+// The right form.
+
+func statsRight(path string) (journal.Stats, error) {
+	j, err := journalfile.Open(path, journalfile.Options{})
+	if err != nil {
+		return journal.Stats{}, err
+	}
+	s, err := j.Stats()
+	if err != nil {
+		return s, errors.Join(err, j.Close())
+	}
+	return s, j.Close()
+}
+
+// Mistake: new id after window.
+
+func payWindow(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
+	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
+	switch {
+	case errors.Is(err, journal.ErrWindow):
+		p.RequestID = prepaid.DeriveRequestID(prepaid.Date{Year: 2026, Month: 11, Day: 20}, "again", p.SourceReference) // want: requestid
+		_, err = j.Transfer(ctx, c.Accounts, "EA1", p)
+		return err
+	default:
+		return err
+	}
+}
+
+// The right form.
+
+func payWindowRight(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
+	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
+	switch {
+	case errors.Is(err, journal.ErrWindow):
+		finding, lookErr := c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "EA1", Amount: p.Amount}.Around(err))
+		if lookErr != nil {
+			return errors.Join(err, lookErr)
+		}
+		return j.Resolve(p.RequestID, journal.Moved(finding.Transactions[0].ID))
+	default:
+		return err
+	}
+}
