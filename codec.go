@@ -289,6 +289,7 @@ var (
 	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
 	errPageHeader         = errors.New("a paging header is not a whole number")
+	errPageCounts         = errors.New("X-TotalItems is less than the pages hold")
 	errUnexpectedBody     = errors.New("not a response of the service")
 	errNotATransactionID  = errors.New("the transaction ID is not a whole number above zero")
 	errUnexpectedResponse = errors.New("unexpected status or unexpected body")

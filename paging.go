@@ -247,7 +247,9 @@ func (p *Page[T]) decode(a *response) error {
 	} else if err := decodeItems(a, &p.Items); err != nil {
 		return err
 	}
-	p.received = len(p.Items)
+	if p.received = len(p.Items); p.TotalPages > 1 && p.counted && p.received > 0 && p.TotalItems < p.TotalPages-1+p.received {
+		return a.undecodable(errPageCounts) // each other page has an item too
+	}
 	return nil
 }
 

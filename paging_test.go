@@ -119,11 +119,14 @@ func TestPageHeaders(t *testing.T) {
 		"50 -2 120":                  {Number: -1},
 		"50 3 -3":                    {Number: -1},
 		"50 999999999999999999999 1": {Number: -1},
+		"2 3 0":                      {Number: -2},
+		"2 3 3":                      {Number: -2},
+		"2 3 4":                      {Size: 2, TotalPages: 3, TotalItems: 4},
 	} {
 		client, service := pagedClient(t, pageOf(1, 2, headers))
 		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Size: 2}})
 		if want.Number < 0 {
-			require.ErrorContains(t, err, "a paging header is not a whole number", headers)
+			require.ErrorContains(t, err, map[int]string{-1: "a paging header is not a whole number", -2: "less than the pages hold"}[want.Number], headers)
 			continue
 		}
 		require.NoError(t, err)
@@ -168,16 +171,17 @@ func TestIterationEnds(t *testing.T) {
 		"nothing":                   {[]harness.Step{harness.Respond(204, "", "")}, nil, 1, nil},
 		"nothing, reported":         {[]harness.Step{harness.Respond(204, "", "", "X-TotalPages: 0")}, nil, 1, nil},
 		"empty array":               {[]harness.Step{harness.Respond(200, harness.VendorJSON, "[]")}, nil, 1, nil},
-		"untold, short page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
+		"untold, short page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 3, ""), pageOf(4, 5, ""), harness.Respond(204, "", "")}, ids(1, 5), 4, nil},
+		"untold, last page again":   {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 3, ""), pageOf(3, 3, "")}, ids(1, 3), 3, nil},
 		"untold, empty page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), harness.Respond(200, harness.VendorJSON, "[]")}, ids(1, 4), 3, nil},
 		"untold, 204":               {[]harness.Step{pageOf(1, 2, ""), harness.Respond(204, "", "")}, ids(1, 2), 2, nil},
-		"untold, longer pages":      {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 3, nil},
+		"untold, longer pages":      {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 4, nil},
 		"one bare account":          {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(204, "", "")}, ids(1, 1), 1, nil},
 		"bare accounts for ever":    {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(200, harness.VendorJSON, harness.AccountJSON)}, ids(1, 1), 1, nil},
 		"a bare last account":       {[]harness.Step{pageOf(1, 2, "2 2 3"), harness.Respond(200, harness.VendorJSON, strings.Replace(harness.AccountJSON, "acc-1", "acc-3", 1), "X-TotalPages: 2")}, ids(1, 3), 2, nil},
 		"untold, the same page":     {[]harness.Step{pageOf(1, 2, ""), pageOf(1, 2, "")}, ids(1, 2), 2, errIncomplete},
 		"reported, the same page":   {[]harness.Step{pageOf(1, 2, "2 5 9"), pageOf(1, 2, "2 5 9")}, ids(1, 2), 2, errIncomplete},
-		"all seen, the same page":   {[]harness.Step{pageOf(1, 2, "2 5 2"), pageOf(1, 2, "2 5 2")}, ids(1, 2), 2, nil},
+		"all seen, the same page":   {[]harness.Step{pageOf(1, 2, "2 - 2"), pageOf(1, 2, "2 - 2")}, ids(1, 2), 2, nil},
 		"the list shrinks":          {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, errIncomplete},
 		"the list shrinks to none":  {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.Respond(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, errIncomplete},
 		"a page is gone":            {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.ServiceError(400, "invalid_request")}, ids(1, 2), 2, errIncomplete},

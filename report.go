@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/report"
 )
@@ -108,7 +107,7 @@ const (
 // Reader returns a reader of r as run's report, for fakes and tests, with all checks and errors of [ReportingService.Open]. If TotalRecords
 // does not match the rows, the reader returns the *[ReportError] of a truncated report.
 func (r Report) Reader(run ReportRun) *ReportReader {
-	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
+	body, _ := json.Marshal(r) // the JSON is the service's response; empty if Data is not UTF-8, which the reader refuses
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
 }
 

@@ -88,8 +88,8 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over a company's accounts. Without paging headers it ends at an empty page, a page shorter than the first, or a
-// later page refused with 400. One account in place of a list is the whole list. Safety: read. API: GET /accounts/company/{companyid}.
+// SearchCompany iterates over a company's accounts. Without paging headers it ends at an empty page or a later page refused with
+// 400. One account in place of a list is the whole list. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }

@@ -87,7 +87,7 @@ func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.
 	From time.Time
-	// To is the inclusive end; open when zero. To read everything, leave it zero: the service's clock may be ahead of yours.
+	// To is the inclusive end, not before From; open when zero. To read everything, leave it zero: the service's clock may be ahead of yours.
 	To time.Time
 	// Before is an exclusive end, instead of To: with the first moment of the next month, no second is lost or counted twice.
 	Before time.Time
@@ -100,6 +100,12 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	v.readID("id", string(id))
 	if !p.To.IsZero() && !p.Before.IsZero() {
 		v.fault("before", "must not be set together with to")
+	}
+	if !p.To.IsZero() && p.To.Before(p.From) {
+		v.fault("to", "must not be before from")
+	}
+	if !p.Before.IsZero() && !p.Before.After(p.From) {
+		v.fault("before", "must be after from")
 	}
 	v.paging(p.Paging)
 	var query query

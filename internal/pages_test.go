@@ -73,6 +73,7 @@ func TestRepeatedPages(t *testing.T) {
 	}{
 		"ignores the number":         {"abcdefghijklmnopqrst", "Aabcdefghijklmnopqrs", 1, pages.ErrRepeated},
 		"ignores it, adds two":       {"abcdefghijklmnopqrst", "ABabcdefghijklmnopqr", 2, pages.ErrRepeated},
+		"ignores it, adds half":      {"ab", "Aa", 1, pages.ErrRepeated},
 		"five are added, four leave": {"abcdefgh", "defghijk", 1, nil},
 		"most of the page moves":     {"abcdefgh", "bcdefghi", 1, nil},
 	} {

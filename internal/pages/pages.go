@@ -47,10 +47,10 @@ type Progress struct {
 	leaves bool // items may leave the list while it is read
 
 	seeds    [2]maphash.Seed
-	seen     map[itemKey]int // each item's place on its page
-	pages    int             // number of pages that were read
-	filled   int             // number of pages that were read and had items
-	size     int             // number of items of the first page
+	seen     map[itemKey]position
+	pages    int // number of pages that were read
+	filled   int // number of pages that were read and had items
+	size     int // number of items of the first page
 	reported bool
 	last     int // the newest X-TotalPages, if reported
 	due      int // expected pages from start on, by the first X-TotalPages
@@ -61,8 +61,10 @@ type Progress struct {
 	maxItems int // the largest X-TotalItems before the current page
 
 	page      Head // the current page
+	added     int  // items that were added since the previous page; 0 if not counted
+	followed  bool // the page follows one that had fewer items than the first
 	place     int  // the place of the current page's next item
-	restarts  bool // the page has an item that was at the same or an earlier place on an earlier page
+	restarts  bool // the page has an item that was at the same or an earlier place on the previous page
 	fresh     int  // the number of items on the page that were not seen before
 	lastFresh bool // the last item of the page was not seen before
 }
@@ -77,18 +79,22 @@ func (p *Progress) Started() bool { return p.pages > 0 }
 // the whole item in memory: a list needs about 40 bytes per item while it is read.
 type itemKey [2]uint64
 
+// position is where an item was seen last: the page, counted from the first one read, and the place on it.
+type position struct{ page, place int32 }
+
 // IsNew reports whether the item was not seen before, and records it.
 func (p *Progress) IsNew(id string) bool {
 	key := itemKey{maphash.String(p.seeds[0], id), maphash.String(p.seeds[1], id)}
-	place, seen := p.seen[key]
+	last, seen := p.seen[key]
+	here := position{int32(p.pages), int32(p.place)}
 	p.lastFresh = !seen
 	if p.lastFresh {
 		p.fresh++
 	} else {
 		p.repeated++
-		p.restarts = p.restarts || place <= p.place
+		p.restarts = p.restarts || last.page == here.page-1 && last.place <= here.place
 	}
-	p.seen[key] = p.place
+	p.seen[key] = here
 	p.place++
 	return p.lastFresh
 }
@@ -99,7 +105,7 @@ func (p *Progress) Begin(page Head) {
 	if p.pages == 0 {
 		p.size = page.Received
 		p.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-		p.seen = make(map[itemKey]int, min(max(page.Items, page.Received), mostRoom))
+		p.seen = make(map[itemKey]position, min(max(page.Items, page.Received), mostRoom))
 		if page.Counted && (p.start == 1 || page.Size > 0) {
 			p.counted, p.items, p.expected = true, page.Items, max(page.Items-(p.start-1)*page.Size, 0)
 		}
@@ -110,7 +116,9 @@ func (p *Progress) Begin(page Head) {
 		}
 		p.reported, p.last = true, page.Pages
 	}
-	if p.page.Counted {
+	p.followed = p.page.Received < p.size
+	if p.added = 0; p.page.Counted {
+		p.added = page.Items - p.page.Items
 		p.maxItems = max(p.maxItems, p.page.Items)
 	}
 	p.page, p.fresh, p.lastFresh = page, 0, true
@@ -128,6 +136,8 @@ func (p *Progress) End() (last bool, err error) {
 		return true, p.short()
 	case p.repeats() && p.counted && p.missing() == nil:
 		return true, nil
+	case p.fresh == 0 && p.followed && !p.reported && !p.counted: // the last page is repeated for a number beyond it
+		return true, nil
 	case p.repeats():
 		return true, &Incomplete{Seen: len(p.seen), Total: p.expected, Err: ErrRepeated}
 	case p.reported:
@@ -138,7 +148,7 @@ func (p *Progress) End() (last bool, err error) {
 	case p.page.Bare:
 		return true, nil // one object instead of a list is everything
 	}
-	return p.page.Received < p.size && p.short() == nil, nil
+	return p.counted && p.page.Received < p.size && p.short() == nil, nil
 }
 
 // outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item for
@@ -154,14 +164,13 @@ func (p *Progress) outgrows() (last bool, err error) {
 	return true, p.missing()
 }
 
-// repeats reports whether the service ignores page_number: a page has nothing new or, in a list that grows, an item at its previous place
-// or at a later place. Added items move other items from the end of one page to the start of the next page, which is an earlier place,
-// unless a whole page is added meanwhile. Each added item may cause one repeated item. If the service does not count both pages and items,
+// repeats reports whether the service ignores page_number: a page has nothing new although each added item may cause only one repeated
+// item, or it is the previous page with the added items. Added items move other items from the end of one page to the start of the next
+// page, which is an earlier place, unless a whole page is added meanwhile. If the service does not count both pages and items,
 // a page whose last item was seen before is a repetition too; otherwise a service that adds to its only page would be read for ever.
 func (p *Progress) repeats() bool {
-	growth := p.growth()
-	again := p.fresh == 0 || growth > 0 && p.restarts
-	return p.pages > 1 && (again && p.repeated > growth || !(p.reported && p.counted) && !p.lastFresh)
+	again := p.fresh == 0 && p.repeated > p.growth() || p.restarts && p.fresh <= p.added && p.added < p.page.Received
+	return p.pages > 1 && (again || !(p.reported && p.counted) && !p.lastFresh)
 }
 
 // growth returns how many items were added since the first page; 0 if the service does not count them.

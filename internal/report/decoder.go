@@ -48,8 +48,8 @@ func (e *Malformed) Unwrap() error { return e.Err }
 
 // Decoder yields the un-escaped text of reportdata. JSON packages hold a whole string in memory; a Decoder holds one buffer.
 //
-// The members may be in any order, with others between them. Names match without regard to case, and bytes that are not UTF-8
-// become U+FFFD, as with encoding/json.
+// The members may be in any order, with others between them. Names match without regard to case, as with encoding/json. Unlike
+// there, a string that is not Unicode is an error: U+FFFD would hide which text was sent.
 type Decoder struct {
 	src io.Reader
 

@@ -40,7 +40,9 @@ func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err e
 				return n, false, err
 			}
 		case c >= utf8.RuneSelf:
-			r = d.rune()
+			if r, err = d.rune(); err != nil {
+				return n, false, err
+			}
 		default:
 			return n, false, d.malformed("control character in a string")
 		}
@@ -145,16 +147,22 @@ func copyRunes(dst, src []byte) (n int) {
 	return n
 }
 
-// rune reads one rune. Each byte that is not UTF-8 becomes U+FFFD.
-func (d *Decoder) rune() rune {
-	for !utf8.FullRune(d.buf[d.pos:d.end]) && d.need(d.end-d.pos+1) {
+// rune reads one rune.
+func (d *Decoder) rune() (rune, error) {
+	for !utf8.FullRune(d.buf[d.pos:d.end]) {
+		if !d.need(d.end - d.pos + 1) {
+			return 0, d.truncated()
+		}
 	}
 	r, size := utf8.DecodeRune(d.buf[d.pos:d.end])
+	if size == 1 {
+		return 0, d.malformed("invalid UTF-8 in a string")
+	}
 	d.pos += size
-	return r
+	return r, nil
 }
 
-// escape reads one escape, or the two escapes of a surrogate pair. A lone surrogate becomes U+FFFD.
+// escape reads one escape, or the two escapes of a surrogate pair.
 func (d *Decoder) escape() (rune, error) {
 	const size = len(`\u0000`)
 	if !d.need(2) {
@@ -174,19 +182,19 @@ func (d *Decoder) escape() (rune, error) {
 	if !ok {
 		return 0, d.malformed("escape without four hex digits")
 	}
-	d.pos += size
-	if !utf16.IsSurrogate(r) {
-		return r, nil
-	}
-	if d.need(size) && d.buf[d.pos] == '\\' && d.buf[d.pos+1] == 'u' {
-		if low, ok := hex4(d.buf[d.pos+2 : d.pos+size]); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				d.pos += size
-				return pair, nil
-			}
+	length := size
+	if utf16.IsSurrogate(r) {
+		if !d.need(2 * size) {
+			return 0, d.truncated()
 		}
+		low, _ := hex4(d.buf[d.pos+size+2 : d.pos+2*size])
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError || string(d.buf[d.pos+size:d.pos+size+2]) != `\u` {
+			return 0, d.malformed("half of a surrogate pair in a string")
+		}
+		length = 2 * size
 	}
-	return utf8.RuneError, nil
+	d.pos += length
+	return r, nil
 }
 
 // simpleEscapes holds the meaning of each two-byte escape; 0 where there is none. Nothing changes it.

@@ -211,7 +211,15 @@ func TestValidationTransactions(t *testing.T) {
 	rows := append(within("", func(p *P) *prepaid.Paging { return &p.Paging }, pagingLimits()), limit[P]{
 		ref: "4.4", field: "before", rule: "must not be set together with to", shown: "1973",
 		bad:  func(p *P) { p.To, p.Before = day, day },
-		good: func(p *P) { p.From, p.To = day, day.AddDate(-1, 0, 0) },
+		good: func(p *P) { p.From, p.To = day, day },
+	}, limit[P]{
+		ref: "4.4", field: "to", rule: "must not be before from", shown: "1973",
+		bad:  func(p *P) { p.From, p.To = day, day.Add(-1) },
+		good: func(p *P) { p.To = day },
+	}, limit[P]{
+		ref: "4.4", field: "before", rule: "must be after from", shown: "1973",
+		bad:  func(p *P) { p.From, p.Before = day, day },
+		good: func(p *P) { p.From, p.Before = day, day.Add(1) },
 	})
 	requireLimits(t, zero[P], method[P]("Accounts.TransactionsPage", "eaid"), rows...)
 	requireLimits(t, zero[P], method[P]("Accounts.Transactions", "eaid"), rows...)

@@ -126,7 +126,7 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 		sends(t, "creation", harness.Calling("Accounts.Create", params))
 	}
 	far := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
-	sends(t, "window", harness.Calling("Accounts.TransactionsPage", "eaid", prepaid.ListTransactionsParams{From: far, Before: old, Paging: prepaid.Paging{Page: 1 << 30, Size: 1 << 30}}))
+	sends(t, "window", harness.Calling("Accounts.TransactionsPage", "eaid", prepaid.ListTransactionsParams{From: old, Before: far, Paging: prepaid.Paging{Page: 1 << 30, Size: 1 << 30}}))
 	sends(t, "company search", harness.Calling("Accounts.SearchCompanyPage", -1, prepaid.SearchCompanyParams{
 		FirstName: harness.WideText(500), LastName: "\x00", Mobile: "&a=b", ProgramID: "%", ProgramClientID: "\r\n", Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeCardholder},
 	}))

@@ -97,17 +97,20 @@ func Fixed(text string) (Template, bool) {
 func csvReport(text string) (Writer, int) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
+	_, header := reader.Read()
+	start := reader.InputOffset()
 	rows, err := reader.ReadAll()
-	if err != nil || len(rows) == 0 {
+	if header != nil || err != nil {
 		return nil, 0
 	}
-	return func(w io.Writer, headers bool) (int, error) {
-		shown := rows
+	return func(w io.Writer, headers bool) (int, error) { // a csv.Writer writes a row of one empty value as an empty line, which is no row
+		shown := text
 		if !headers {
-			shown = rows[1:]
+			shown = text[start:]
 		}
-		return len(rows) - 1, csv.NewWriter(w).WriteAll(shown)
-	}, len(rows) - 1
+		_, err := io.WriteString(w, shown)
+		return len(rows), err
+	}, len(rows)
 }
 
 // Start handles GET /reporting/templates/{templatename}.
