@@ -42,7 +42,8 @@ type Entry struct {
 	// with [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store never sent the payment.
 	Runs int `json:"runs"`
 	// FirstSent is when the first request may have been sent, UTC; zero if unknown. FirstSent, LastSent and Attempts are from the
-	// [prepaid.CallError] of failed runs. A successful run sets none of the three; a run whose process died sets only LastSent.
+	// [prepaid.CallError] of failed runs. A successful run sets none of the three; a run whose process died sets only LastSent. For a
+	// payment from elsewhere, FirstSent is the earliest possible time: see [NewEntry].
 	FirstSent time.Time `json:"first_sent,omitzero"`
 	// LastSent is when the last request may have been sent, UTC; zero if unknown. See [Entry.Died].
 	LastSent time.Time `json:"last_sent,omitzero"`
@@ -248,9 +249,19 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 		now := time.Now()
 		sent = earlier(sent, now) // another clock may be ahead
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
+		e.FirstSent = earliest(e.RequestID, sent)
 		e = e.Shift(now, now) // the wall clock may have been set since
 	}
 	return e, nil
+}
+
+// earliest returns the earliest time at which the service accepts a request under an ID that was last sent at sent.
+func earliest(id prepaid.RequestID, sent time.Time) time.Time {
+	first := sent.Add(-Window)
+	if day, dated := id.Date(); dated {
+		first = later(first, earlier(sent, day.Time(time.UTC).AddDate(0, 0, -7))) // the client refuses to send it before
+	}
+	return first
 }
 
 // withoutLastSent returns params without LastSent, which is not part of the payment.

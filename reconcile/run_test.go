@@ -322,6 +322,14 @@ func TestRowOf(t *testing.T) {
 	require.Equal(t, []time.Time{changed, changed}, []time.Time{queued.From, queued.To})
 	back := RowOf(journal.Entry{State: journal.StateDone, Began: changed, Changed: began})
 	require.Equal(t, []time.Time{began, changed}, []time.Time{back.From, back.To})
+	for id, earliest := range map[prepaid.RequestID]time.Time{ // of payments that another program sent at began for the last time
+		"r": began.Add(-journal.Window), prepaid.DeriveRequestID(prepaid.DateOf(began), "r"): ago(8 * 24 * hour),
+		prepaid.DeriveRequestID(prepaid.DateOf(began.AddDate(0, 0, 9)), "r"): began,
+	} {
+		e, err := journal.NewEntry(prepaid.Secret{}, "A", prepaid.TransferParams{RequestID: id, LastSent: began})
+		require.NoError(t, err)
+		require.WithinDuration(t, earliest, RowOf(e).From, time.Second, id)
+	}
 }
 
 func TestWords(t *testing.T) {

@@ -176,6 +176,9 @@ func RowOf(e journal.Entry) Row {
 		RequestID: e.RequestID, TransactionID: e.TransactionID, AccountID: e.AccountID, Amount: e.Amount.Neg(),
 		From: e.Began, To: e.Changed,
 	}
+	if first := e.FirstSent; !first.IsZero() && first.Before(row.From) { // sent before the store had it
+		row.From = first
+	}
 	if row.From.IsZero() { // never sent
 		row.From = row.To
 	} else if row.From.After(row.To) { // a clock was set back

@@ -171,12 +171,13 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 // under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the time now on the clock
 // that set their times; the caller's transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 const insertSQL = `with b as (
-	select *, last_sent + (statement_timestamp() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
-		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
+	select *, last_sent + (statement_timestamp() - $2::timestamptz) as sent, first_sent + (statement_timestamp() - $2::timestamptz) as first
+	from rows from (json_to_recordset($1::json) as (request_id text, operation text,
+		account_id text, amount numeric, destination text, params text, sealed text, state text, first_sent timestamptz, last_sent timestamptz)) with ordinality
 ), p as (
-	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
+	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, first_sent, last_sent, not_before)
 	select request_id, operation, account_id, amount, decode(destination, 'hex'), decode(params, 'hex'), decode(sealed, 'base64'), state,
-		now(), sent, sent, sent
+		now(), sent, first, sent, sent
 	from b where (select true from {s}.archive a where a.request_id = b.request_id) is null order by ordinality
 	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
 ), {history} select request_id from p`

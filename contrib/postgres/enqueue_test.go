@@ -214,4 +214,5 @@ func TestEnqueueInAnOldTransaction(t *testing.T) {
 		return s.Enqueue(t.Context(), tx, "payer", params)
 	}))
 	require.False(t, s.entry(params.RequestID).LastSent.Before(params.LastSent.Truncate(time.Microsecond)))
+	require.False(t, s.entry(params.RequestID).FirstSent.IsZero())
 }

@@ -43,7 +43,7 @@ func (s *Store) begin() {
 // person must decide, the payment counts as sent until now, and not later.
 const recoverSQL = `with p as (
 	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
-		lease = lease + {fence}, last_sent = now(), not_before = now(),
+		lease = lease + {fence}, first_sent = least(first_sent, changed), last_sent = now(), not_before = now(),
 		sends_until = case when review is null then greatest(sends_until, now() + $1::bigint * interval '1 microsecond') end,
 		due = case when review is null then greatest(due, sends_until, now() + $1::bigint * interval '1 microsecond') end
 	where state in ({pending}) returning number, lease, 'recover' as event, state, null::text as code, attempts

@@ -46,6 +46,7 @@ func TestRecoverStates(t *testing.T) {
 		require.WithinDuration(t, time.Now(), e.LastSent, time.Minute, state)
 		require.Equal(t, e.LastSent, e.NotBefore, state)
 		require.False(t, e.Began.IsZero(), state)
+		require.Equal(t, time.January, e.FirstSent.Month(), "a lost run may have sent it since")
 		require.False(t, e.Resolved, state)
 		require.Equal(t, "t t t", row, state)
 		require.Equal(t, "enqueue:queued recover:unknown", s.history(id))

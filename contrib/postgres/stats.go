@@ -30,13 +30,13 @@ type Stats struct {
 // statsSQL reads open payments, and only an index of the others.
 const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from max(greatest(now() - since, since - now())))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
-		select state, amount, case when state = 'unknown' then coalesce(first_sent, began, last_sent, changed) else enqueued end as since,
+		select state, amount, case when state = 'unknown' then coalesce(began, last_sent, changed) else enqueued end as since,
 			0 as waiting, (sends_until > now())::integer as held
 		from {s}.payments where due is not null
 		union all
 		select state, amount, null, 0, 0 from {s}.payments where due is null
 		union all
-		select null, 0, coalesce(first_sent, began, last_sent, changed), 1, 0 from {s}.payments where review is not null
+		select null, 0, coalesce(began, last_sent, changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
 // Stats returns counts, sums and ages. It reads each open payment, and an index of the others: call it at most a few times a minute.

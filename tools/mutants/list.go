@@ -223,6 +223,10 @@ func mutants() []mutant {
 			old: "	if p == nil {\n", new: "	if true {\n",
 		},
 		{
+			name: "an earlier attempt is outside the row of its payment", file: "journal/entry.go", pkg: "./reconcile", test: "TestRowOf",
+			old: "e.FirstSent = earliest(e.RequestID, sent)", new: "_ = earliest(e.RequestID, sent)",
+		},
+		{
 			name: "a clock that is ahead hides later payments", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
 			old: "w.checkpoint.To = w.passed", new: "_ = w.passed",
 		},
