@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/cardprograms/prepaid v0.0.0
 	github.com/cardprograms/prepaid/contrib/postgres v0.0.0
-	github.com/go-echarts/go-echarts/v2 v2.6.7
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/stretchr/testify v1.12.1

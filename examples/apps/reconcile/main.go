@@ -1,25 +1,21 @@
-// Reconcile is for a nightly cron job: it compares a journal of payments with the histories of the paying accounts. By default
+// Reconcile is for a nightly cron job: it compares journals of payments with the histories of the paying accounts. By default
 // it uses an emulator inside this process; it can use the real service instead (see -h).
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"maps"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal/journalfile"
@@ -27,66 +23,70 @@ import (
 	"github.com/cardprograms/prepaid/reconcile"
 )
 
-const usage = `Reconcile compares a journal of payments with the histories of the paying accounts. It writes
-findings-TIME.csv, chart-TIME.html and, on the service, checkpoint.json for the next run. It only
-reads, and pays nothing.
+const usage = `Reconcile compares journals of payments with the histories of the paying accounts, and prints as CSV
+what does not match. It only reads, keeps no file, and pays nothing.
 
-Usage: reconcile [flags]
+Usage: reconcile [-days 35] journal...
 
-Without PREPAID_BASE_URL it does so for fictional books on an emulator in this process. For the
-service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
-PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -journal.
+Give all journals of payments from these accounts: without its journal, a payment is "service only".
+Without PREPAID_BASE_URL it compares fictional books on an emulator in this process. For the service
+set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
+PREPAID_CLIENT_SECRET_FILE.
 
-Exit status: 0 if there is no difference; 1 if there is one, if an account could not be read, or
-if the run failed or was interrupted (checkpoint.json then stays unchanged); 2 if the command line
-or the environment is wrong.
+Exit status: 0 no difference; 1 differences; 2 the command line or the environment is wrong; 3 a
+journal or an account could not be read; 4 interrupted. Only with 0 and 1 the output is complete.
 
 `
+
+const exitEqual, exitDiffers, exitWrong, exitIncomplete, exitInterrupted = 0, 1, 2, 3, 4
 
 // errSetup means that the command line or the environment is wrong.
 var errSetup = errors.New("see -h")
 
 // options are the values of the command line.
-type options struct{ journal, dir string }
+type options struct {
+	days     int
+	journals []string
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run does the work of main, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {
-		return 0
+		return exitEqual
 	}
-	agrees := false
+	code := exitWrong
 	if err == nil {
-		agrees, err = compare(ctx, opts, out, errOut)
+		code, err = compare(ctx, opts, out, errOut)
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, "reconcile:", err)
+	if err == nil {
+		return code
 	}
+	fmt.Fprintln(errOut, "reconcile:", err)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	switch {
 	case invalid || errors.Is(err, errSetup):
-		return 2
-	case err != nil || !agrees:
-		return 1
+		return exitWrong
+	case ctx.Err() != nil:
+		return exitInterrupted
 	}
-	return 0
+	return exitIncomplete
 }
 
-// parse parses the command line. It returns errSetup for missing or invalid flags.
+// parse parses the command line. It returns errSetup for missing or invalid arguments.
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("reconcile", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.StringVar(&opts.journal, "journal", "", "`file` of the journal; no payroll may be running on it")
-	flags.StringVar(&opts.dir, "dir", "out", "directory of the output; created if missing")
+	flags.IntVar(&opts.days, "days", 35, "`number` of days until now that are compared; keep journals for a day longer")
 	err := flags.Parse(args)
+	opts.journals = flags.Args()
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -96,15 +96,15 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return opts, err
 	case err != nil:
 		return opts, fmt.Errorf("%w: %w", errSetup, err)
-	case flags.NArg() > 0:
-		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
-	case emulated && opts.journal != "":
-		return opts, fmt.Errorf("%w: -journal needs PREPAID_BASE_URL", errSetup)
-	case !emulated && opts.journal == "":
-		return opts, fmt.Errorf("%w: -journal is required", errSetup)
+	case opts.days < 1:
+		return opts, fmt.Errorf("%w: -days must be at least 1", errSetup)
+	case emulated != (len(opts.journals) == 0):
+		return opts, fmt.Errorf("%w: journals need PREPAID_BASE_URL, and PREPAID_BASE_URL needs journals", errSetup)
 	}
-	if _, err := os.Stat(opts.journal); err != nil && !emulated { // journalfile.Open would create it
-		return opts, fmt.Errorf("%w: -journal: %w", errSetup, err)
+	for _, path := range opts.journals {
+		if _, err := os.Stat(path); err != nil { // journalfile.Open would create it
+			return opts, fmt.Errorf("%w: journal: %w", errSetup, err)
+		}
 	}
 	return opts, nil
 }
@@ -117,10 +117,10 @@ type sides struct {
 	close   func() error
 }
 
-// open opens both sides: the real service and the journal or, without PREPAID_BASE_URL, an emulator and fictional books.
-func open(opts options, now time.Time) (sides, error) {
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		return emulate(now)
+// open opens both sides: the real service and the journals or, without PREPAID_BASE_URL, an emulator and fictional books.
+func open(opts options) (sides, error) {
+	if len(opts.journals) == 0 {
+		return emulate(time.Now().UTC())
 	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
@@ -130,106 +130,104 @@ func open(opts options, now time.Time) (sides, error) {
 	if err != nil {
 		return sides{}, err
 	}
-	j, err := journalfile.Open(opts.journal, journalfile.Options{})
-	if err != nil {
-		return sides{}, errors.Join(err, client.Close())
+	both := sides{client: client, close: client.Close}
+	var journals []*journalfile.Journal
+	for _, path := range opts.journals {
+		j, err := journalfile.Open(path, journalfile.Options{})
+		if err != nil {
+			return sides{}, errors.Join(err, both.close())
+		}
+		rest := both.close
+		journals, both.close = append(journals, j), func() error { return errors.Join(j.Close(), rest()) }
 	}
-	return sides{
-		books: rows(j), client: client, close: func() error { return errors.Join(j.Close(), client.Close()) },
-	}, nil
+	both.books = rows(journals)
+	return both, nil
 }
 
-// rows returns the rows of a journal. For payments in Postgres, range over Store.All of contrib/postgres instead.
-func rows(j *journalfile.Journal) iter.Seq2[reconcile.Row, error] {
+// rows returns the rows of journals. For payments in Postgres, range over Store.All of contrib/postgres instead.
+func rows(journals []*journalfile.Journal) iter.Seq2[reconcile.Row, error] {
 	return func(yield func(reconcile.Row, error) bool) {
-		for e := range j.All() {
-			if !yield(reconcile.RowOf(e), nil) {
+		for _, j := range journals {
+			for e := range j.All() {
+				if !yield(reconcile.RowOf(e), nil) {
+					return
+				}
+			}
+			if err := j.Err(); err != nil { // the loop may have ended early
+				yield(reconcile.Row{}, err)
 				return
 			}
 		}
-		if err := j.Err(); err != nil { // the loop may have ended early
-			yield(reconcile.Row{}, err)
-		}
 	}
 }
 
-// compare makes one run. On the service, it reports whether there is no difference; on the emulator, whether the findings are as planted.
-func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees bool, err error) {
-	now := time.Now().UTC()
-	both, err := open(opts, now)
+// compare makes one run, and returns the exit status. It stores no checkpoint: each run compares the same number of days, so that a
+// difference is printed each night until you resolve it, and no run depends on the journals of another.
+func compare(ctx context.Context, opts options, out, errOut io.Writer) (code int, err error) {
+	both, err := open(opts)
 	if err != nil {
-		return false, err
+		return exitIncomplete, err
 	}
 	defer func() { err = errors.Join(err, both.close()) }()
 	nightly, err := both.client.With(prepaid.Overrides{Lane: ratelimit.Bulk}) // this lane gives way to calls for users
 	if err != nil {
-		return false, err
+		return exitIncomplete, err
 	}
-	if err := os.MkdirAll(opts.dir, 0o700); err != nil {
-		return false, err
-	}
-	path := filepath.Join(opts.dir, "checkpoint.json")
-	var since reconcile.Checkpoint
-	if text, err := os.ReadFile(path); err == nil && both.planted == nil {
-		if err := json.Unmarshal(text, &since); err != nil {
-			return false, err
-		}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	written, err := create(opts.dir, now)
-	if err != nil {
-		return false, err
-	}
-	defer written.discard()
-	file, ok := errOut.(*os.File)
-	bar := progressbar.NewOptions(1, progressbar.OptionSetWriter(errOut), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 	comparison := reconcile.Run{
-		Books: both.books, Histories: nightly.Accounts, Since: since, Directory: opts.dir,
-		Ignore: func(t *prepaid.Transaction) bool { return t.Amount.Sign() >= 0 }, // the journal has payments only
-		OnProgress: func(p reconcile.Progress) {
-			bar.ChangeMax(p.Accounts)
-			bar.Describe(fmt.Sprintf("accounts, %d rows, %d transactions", p.Rows, p.Items))
-			_ = bar.Set(p.Done) // an error affects only the display
-		},
+		Books: both.books, Histories: nightly.Accounts, Since: reconcile.Checkpoint{To: time.Now().AddDate(0, 0, -opts.days)},
+		Ignore: func(t *prepaid.Transaction) bool { return t.Amount.Sign() >= 0 }, // the journals have payments only
 	}
-	result := summary{kinds: map[reconcile.Kind]int{}, days: map[string]map[reconcile.Kind]int{}}
+	kinds, number := map[reconcile.Kind]int{}, 0
+	table := csv.NewWriter(out)
+	_ = table.Write(columns()) // Error reports failures
 	for finding, err := range comparison.Findings(ctx) {
 		if failed, ok := errors.AsType[*reconcile.AccountError](err); ok {
-			result.failed = append(result.failed, failed)
+			fmt.Fprintf(errOut, "not read, and without findings: account %s: %v\n", failed.AccountID, failed.Err)
+			code = exitIncomplete
 			continue
 		}
-		if err == nil {
-			result.add(&finding)
-			err = written.write(&finding)
-		}
 		if err != nil {
-			return false, err
+			return exitIncomplete, err
+		}
+		if kinds[finding.Kind]++; finding.Kind != reconcile.KindMatched {
+			number++
+			write(table, strconv.Itoa(number), &finding)
 		}
 	}
-	_ = bar.Clear()
-	checkpoint, _ := comparison.Checkpoint()
-	if err := written.keep(&result); err != nil {
-		return false, err
+	differences := -kinds[reconcile.KindMatched] - kinds[reconcile.KindTooEarly]
+	for _, kind := range reconcile.Kinds() {
+		differences += kinds[kind]
+		_ = table.Write([]string{"total", kind.String(), strconv.Itoa(kinds[kind]), "", "", "", "", "", ""})
 	}
-	if err := result.print(out, checkpoint.To, written); err != nil {
-		return false, fmt.Errorf("the files were written, but the output could not be: %w", err)
+	table.Flush()
+	switch {
+	case table.Error() != nil:
+		return exitIncomplete, table.Error()
+	case code != exitEqual || maps.Equal(kinds, both.planted):
+		return code, nil
+	case differences > 0:
+		fmt.Fprintf(errOut, "differences: %d. None is a reason to send a payment: look at each, and ask the operator.\n", differences)
+		return exitDiffers, nil
 	}
-	if both.planted != nil {
-		return maps.Equal(result.kinds, both.planted) && len(result.failed) == 0, nil
-	}
-	// The checkpoint is stored last: if storing it fails, the next run has the same findings again.
-	return result.differences() == 0 && len(result.failed) == 0, store(path, checkpoint)
+	return exitEqual, nil
 }
 
-func store(path string, checkpoint reconcile.Checkpoint) error {
-	text, err := json.Marshal(checkpoint)
-	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o600)
+// columns are the columns of the output; README.md describes them.
+func columns() []string {
+	return []string{"finding", "kind", "account_id", "side", "request_id", "transaction_id", "amount", "time", "state"}
+}
+
+// write writes a line for each row and each item of a finding.
+func write(table *csv.Writer, number string, f *reconcile.Finding) {
+	kind, account := f.Kind.String(), string(f.AccountID)
+	for _, r := range f.Rows {
+		_ = table.Write([]string{
+			number, kind, account, "books", string(r.RequestID), string(r.TransactionID), r.Amount.String(), r.From.Format(time.RFC3339), r.Expected.String(),
+		})
 	}
-	if err != nil {
-		return err
+	for _, i := range f.Items {
+		_ = table.Write([]string{
+			number, kind, account, "service", "", string(i.TransactionID), i.Amount.String(), i.OccurredAt.Format(time.RFC3339), "",
+		})
 	}
-	return os.Rename(path+".new", path)
 }
