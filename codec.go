@@ -22,7 +22,9 @@ import (
 
 // encodeOptions are the options for requests: date-times in UTC with a resolution of one second, secrets revealed. A secret is
 // revealed nowhere else.
-var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
+var encodeOptions = json.WithMarshalers(marshalers)
+
+var marshalers = json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, t time.Time) error {
 		return e.WriteToken(jsontext.String(t.UTC().Format(wire.TimeLayout)))
 	}),
@@ -35,7 +37,7 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 		}
 		return value.encode(e)
 	}),
-))
+)
 
 // tolerant reads values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without
 // a zone), but never returns a wrong value.
@@ -52,18 +54,18 @@ var tolerant = json.JoinUnmarshalers(
 )
 
 // callerOptions are the options for a value of the caller's type. An incomplete value of this package inside such a value is an error.
-var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value incomplete) error {
-		if !isOurs(reflect.TypeOf(value).Elem()) { // the caller's type embeds ours
-			return wire.ErrSkip
-		}
-		if err := json.UnmarshalDecode(d, value, decodeOptions); err != nil || complete(value) {
-			return err
-		}
-		return errMissingMember
-	}),
-	tolerant,
-)))
+var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(decodeOurs), tolerant)))
+
+// decodeOurs reads a value of this package by its own rules. If a struct of the caller's embeds such values, it first reads each of them
+// from the same object: the library sees only their members, and requires none.
+func decodeOurs(d *jsontext.Decoder, value any) error {
+	if hasRules(reflect.TypeOf(value).Elem()) {
+		return completed(value, json.UnmarshalDecode(d, value, decodeOptions))
+	}
+	return wire.DecodeEmbedded(d, value, hasRules, func(body []byte, part any) error {
+		return completed(part, json.Unmarshal(body, part, decodeOptions))
+	})
+}
 
 // decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero:
 // these start as amountUnset, and null leaves them unchanged (see incomplete). If a type has no rule here, the library
@@ -109,6 +111,20 @@ func isOurs(of reflect.Type) bool {
 func complete(item any) bool {
 	checked, ok := item.(incomplete)
 	return !ok || !checked.missing()
+}
+
+// completed returns err, or an error if a decoded value is incomplete.
+func completed(value any, err error) error {
+	if err == nil && !complete(value) {
+		return errMissingMember
+	}
+	return err
+}
+
+// hasRules reports whether this package declares a type and reads or checks it by its own rules.
+func hasRules(of reflect.Type) bool {
+	to := reflect.PointerTo(of)
+	return isOurs(of) && (to.Implements(reflect.TypeFor[incomplete]()) || to.Implements(reflect.TypeFor[selfDecoder]()))
 }
 
 // decodeString reads a string, or a number as it was written. Null is the empty string.
@@ -223,6 +239,7 @@ func readItems[T any](body []byte) ([]T, bool) {
 // library reads it.
 func decodeJSON(r *response, out any) error {
 	if plain, ok := out.(wireReadable); !ok || !wire.Read(r.body, plain.readWire) {
+		reflect.ValueOf(out).Elem().SetZero()
 		if err := unmarshal(r, out, decodeOptions); err != nil {
 			return err
 		}
@@ -242,7 +259,6 @@ func unmarshal(r *response, out any, options json.Options) error {
 	if string(body) == "null" {
 		return r.undecodable(errNull)
 	}
-	reflect.ValueOf(out).Elem().SetZero()
 	if err := json.Unmarshal(body, out, options); err != nil {
 		return r.undecodable(err)
 	}

@@ -273,10 +273,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 // Decode unmarshals the complete message into your own struct.
 func (m *Message) Decode(into any) error {
-	if err := jsonv2.Unmarshal(m.Raw, into, callerOptions); err != nil {
-		return &DecodeError{Err: errNotJSON}
-	}
-	return nil
+	return unmarshal(&response{body: m.Raw}, into, callerOptions)
 }
 
 // readWire reads the envelope and keeps a copy of the complete message.

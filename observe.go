@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
@@ -27,10 +25,8 @@ type Response struct {
 
 // Decode unmarshals Body, as JSON, into your own struct.
 func (r *Response) Decode(into any) error {
-	if err := json.Unmarshal(r.Body, into, callerOptions); err != nil {
-		return &DecodeError{StatusCode: r.StatusCode, Err: errNotJSON}
-	}
-	return nil
+	received := &response{status: r.StatusCode, mediaType: mediaTypeOf(r.Header), body: r.Body}
+	return unmarshal(received, into, callerOptions)
 }
 
 // copied returns a copy for the caller, since the buffer of r is used again.

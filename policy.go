@@ -2,7 +2,13 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"iter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // PolicyService manages a program's restriction policy. Use [Client].Policy.
@@ -132,51 +138,62 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 // closed one. Rules from Get can be used as they are. The zero value changes nothing.
 type ChangeRulesParams[Rule any] struct {
 	// Reason is stored with the change; optional.
-	Reason string
+	Reason string `json:"reason,omitzero"`
 	// RequireApproval is reserved by the service: keep it false.
-	RequireApproval bool
+	RequireApproval bool `json:"require_approval,omitzero"`
 	// Add are the rules to add; their ID is not sent.
-	Add []Rule
+	Add []Rule `json:"add,omitempty"`
 	// Remove are the rules to remove. Only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also TerminalID) is sent,
 	// even if 0 or empty: use the service's values. The reference's text mentions a terminal's ID, but its request format has none.
-	Remove []Rule
+	Remove []Rule `json:"remove,omitempty"`
 }
 
-// policyChange is the request body of the three Change methods.
-type policyChange[Add, Remove any] struct {
-	Reason          string   `json:"reason,omitzero"`
-	RequireApproval bool     `json:"require_approval,omitzero"`
-	Add             []Add    `json:"add,omitzero"`
-	Remove          []Remove `json:"remove,omitzero"`
+// changeOptions are encodeOptions with the wire form of lists of rules.
+var changeOptions = json.WithMarshalers(json.JoinMarshalers(
+	ruleLists(func(code MCC) mccNumber { return mccNumber(code) }, func(code MCC) mccNumber { return mccNumber(code) }),
+	ruleLists(MerchantRule.withoutID, MerchantRule.key), ruleLists(TerminalRule.withoutID, TerminalRule.key), marshalers,
+))
+
+// ruleLists writes lists of rules as the policy operations take them, in a member "add" and in a member "remove".
+func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Rule) Removed) *json.Marshalers {
+	return json.MarshalToFunc(func(e *jsontext.Encoder, rules []Rule) error {
+		member := e.StackPointer().LastToken()
+		if member != "add" && member != "remove" {
+			return wire.ErrSkip
+		}
+		err := e.WriteToken(jsontext.BeginArray)
+		for _, rule := range rules {
+			form := any(removed(rule))
+			if member == "add" {
+				form = added(rule)
+			}
+			err = errors.Join(err, json.MarshalEncode(e, form))
+		}
+		return errors.Join(err, e.WriteToken(jsontext.EndArray))
+	})
 }
 
-// changeRules sends a change. check finds the faults of a rule to add; added returns its wire form. removed does both for a rule to remove.
-func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
-	check func(v *validator, list string, i int, rule Rule), added func(Rule) Add, removed func(v *validator, i int, rule Rule) Remove) error {
+// changeRules sends a change. check finds the faults of a rule.
+func changeRules[Rule any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
+	check func(v *validator, list string, i int, rule Rule)) error {
 	r := policyRequest(op, company)
 	v := validator{faults: r.faults}
 	v.text("reason", params.Reason, 0)
-	body := policyChange[Add, Remove]{Reason: params.Reason, RequireApproval: params.RequireApproval}
 	for i, rule := range params.Add {
 		check(&v, "add", i, rule)
-		body.Add = append(body.Add, added(rule))
 	}
 	for i, rule := range params.Remove {
-		body.Remove = append(body.Remove, removed(&v, i, rule))
+		check(&v, "remove", i, rule)
 	}
-	r.body, r.faults = body, v.faults
+	r.faults = v.faults
+	r.encoded, r.unencodable = json.Marshal(params, changeOptions)
 	return send(ctx, s.client, r)
 }
 
 // ChangeCategories changes category rules; after [OutcomeUnknown] use Categories. Errors: [ErrBadRequest], [ErrForbidden], [ErrNotFound]
 // without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
-	number := func(code MCC) mccNumber { return mccNumber(code) }
-	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule, number,
-		func(v *validator, i int, code MCC) mccNumber {
-			v.categoryRule("remove", i, code)
-			return number(code)
-		})
+	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule)
 }
 
 func (v *validator) categoryRule(list string, i int, code MCC) { v.mcc(index(list, i, ""), code) }
@@ -198,18 +215,29 @@ func (r MerchantRule) withoutID() MerchantRule {
 // ChangeMerchants changes merchant rules; after [OutcomeUnknown] use Merchants. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeRulesParams[MerchantRule]) error {
-	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule, MerchantRule.withoutID,
-		func(v *validator, i int, rule MerchantRule) merchantKey {
-			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
-			v.text(index("remove", i, "description"), rule.Description, 0)
-			return rule.key()
-		})
+	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule)
 }
 
 func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
-	v.acquirer(index(list, i, "acquirer_id"), rule.AcquirerID)
-	v.required(index(list, i, "card_acceptor_id"), rule.CardAcceptorID)
-	v.required(index(list, i, "description"), rule.Description)
+	v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
+	v.ruleText(list, i, "description", rule.Description)
+}
+
+// ruleOf checks the members that identify a merchant.
+func (v *validator) ruleOf(list string, i int, acquirer int64, acceptor string) {
+	if list != "remove" {
+		v.acquirer(index(list, i, "acquirer_id"), acquirer)
+	}
+	v.ruleText(list, i, "card_acceptor_id", acceptor)
+}
+
+// ruleText checks a member that a rule needs. To remove a rule, it may be empty.
+func (v *validator) ruleText(list string, i int, member, value string) {
+	if field := index(list, i, member); list == "remove" {
+		v.text(field, value, 0)
+	} else {
+		v.required(field, value)
+	}
 }
 
 // terminalKey identifies a terminal.
@@ -232,20 +260,12 @@ func (r TerminalRule) withoutID() TerminalRule {
 // ChangeTerminals changes terminal rules; after [OutcomeUnknown] use Terminals. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeRulesParams[TerminalRule]) error {
-	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule, TerminalRule.withoutID,
-		func(v *validator, i int, rule TerminalRule) terminalKey {
-			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
-			v.text(index("remove", i, "terminal_id"), rule.TerminalID, 0)
-			v.text(index("remove", i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
-			v.text(index("remove", i, "description"), rule.Description, 0)
-			return rule.key()
-		})
+	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule)
 }
 
 func (v *validator) terminalRule(list string, i int, rule TerminalRule) {
-	v.acquirer(index(list, i, "acquirer_id"), rule.AcquirerID)
-	v.required(index(list, i, "card_acceptor_id"), rule.CardAcceptorID)
-	v.required(index(list, i, "terminal_id"), rule.TerminalID)
+	v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
+	v.ruleText(list, i, "terminal_id", rule.TerminalID)
 	v.text(index(list, i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
 	v.text(index(list, i, "description"), rule.Description, 0)
 }

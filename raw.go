@@ -1,7 +1,9 @@
 package prepaid
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,7 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -30,7 +33,8 @@ type RawRequest struct {
 	// Query is the query; optional.
 	Query url.Values `redact:"content"`
 	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
-	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted.
+	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted. The params of
+	// a method, also embedded in a struct with more members, are sent as by that method, but not validated.
 	Body any `redact:"content"`
 	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are refused. Names
 	// with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
@@ -53,15 +57,17 @@ func (r *RawRequest) class() class {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It behaves as all other
-// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, not even the
-// simulator's, set Path to the reference's template and leave Repeatable false: reads are repeated anyway. For any other known operation,
-// the error names the Go method.
+// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation, set Path to the reference's template
+// and leave Repeatable false: reads are repeated anyway. Of those that move money, the simulator's included, Do calls only POST /accounts:
+// its initial load is never repeated, as with [AccountsService.Create]. For any other known operation, the error names the Go method.
 //
-// A 200, 201, 202 or 204 is a success, but its body may be a refusal, which only you can recognise. If the body is unreadable, the outcome
-// is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value; an *[encoding/json.RawMessage]
-// receives the unchanged body. A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A
-// missing member is zero, but an error if a type of this package requires it. Errors: *[ValidationError]; [ErrNotFound] for an unknown
-// path. Safety: as Repeatable declares.
+// A success has a status that the operation's method accepts or, for an unknown operation, 200, 201, 202 or 204. Its body may be a refusal,
+// which only you can recognise. If the body is unreadable, the outcome is unknown, except for a read. out is nil, to ignore the body, or a
+// pointer that receives its JSON value; an *[encoding/json.RawMessage] receives the unchanged body, and only it that of GET
+// /reporting/templates/{templatename} and POST /accounts/{id}/dip, which is not JSON. A 204 sets the target to zero, and an error leaves it
+// unchanged. Names of members must match exactly. A missing member is zero, but an error if a type of this package requires it, also one
+// that your struct embeds ([Message] and [WalletDevice] need a field name). Errors: *[ValidationError]; [ErrNotFound] for an unknown path;
+// [ErrReportNotReady]. Safety: as Repeatable declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},
@@ -78,22 +84,35 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	if len(v.faults) == 0 && plainSegment(segments[0]) == "simulation" {
 		v.simulator(c.config)
 	}
+	_, unchanged := out.(*json.RawMessage)
+	if described.op.kind != responseJSON && out != nil && !unchanged {
+		v.fault("out", "must be nil or a *json.RawMessage: the body of "+described.op.Name+" is not JSON")
+	}
 	described.faults = v.faults
 	var received reflect.Value // out is not changed until the call has succeeded
 	if out != nil && len(v.faults) == 0 {
 		received = reflect.New(reflect.TypeOf(out).Elem())
 	}
-	err := c.do(ctx, &described, func(a *response) error {
+	err := c.do(ctx, &described, func(a *response) (err error) {
 		switch {
+		case a.status == http.StatusNoContent && described.op.Name == opReportingResult.Name:
+			return ErrReportNotReady
 		case out == nil || a.status == http.StatusNoContent:
 			if !a.fromService() {
 				return a.undecodable(errUnexpectedBody)
 			}
 			return nil
-		case isOurs(received.Type().Elem()):
-			return decodeJSON(a, received.Interface())
+		case described.op.kind == responseData:
+			err = a.checkData()
+		case described.op.kind == responseText:
+			_, err = decodeReportID(a)
+		default:
+			err = unmarshal(a, received.Interface(), callerOptions)
 		}
-		return unmarshal(a, received.Interface(), callerOptions)
+		if err == nil && unchanged {
+			received.Elem().SetBytes(bytes.Clone(a.body))
+		}
+		return err
 	})
 	if err == nil && out != nil {
 		reflect.ValueOf(out).Elem().Set(received.Elem())
@@ -120,7 +139,10 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 			class = classRead
 		}
 		described.op = *op
-		described.op.class, described.op.kind, described.op.modelsFailure, described.op.bodyAfter204 = class, responseJSON, true, true
+		described.op.class, described.op.modelsFailure, described.op.bodyAfter204 = class, true, true
+		if op.kind != responseText && op.kind != responseData {
+			described.op.kind = responseJSON
+		}
 		if r.Repeatable {
 			v.fault("repeatable", "must be left out for "+op.Name+", whose class is known")
 		}
@@ -148,14 +170,7 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		}
 	}
 	if r.Body != nil {
-		encoded, err := encodeAny(r.Body)
-		switch {
-		case r.Method == http.MethodGet:
-			v.fault("body", "must be nil with GET")
-		case err != nil, encoded[0] != '{' && encoded[0] != '[':
-			v.fault("body", "must be a JSON object or array")
-		}
-		described.encoded = encoded
+		described.encoded = r.encode(v, &described.op)
 	}
 	return segments
 }
@@ -229,6 +244,22 @@ func operationsAt(segments []string) []*operation {
 	return found
 }
 
+// encode returns the JSON of the body. In a change of a PIN, the members of an envelope are next to the others.
+func (r *RawRequest) encode(v *validator, op *operation) []byte {
+	body, err := encodeAny(r.Body)
+	switch {
+	case r.Method == http.MethodGet:
+		v.fault("body", "must be nil with GET")
+	case err != nil, body[0] != '{' && body[0] != '[':
+		v.fault("body", "must be a JSON object or array")
+	case op.Name == opPINValidate.Name, op.Name == opPINExecute.Name:
+		if envelope := membersOf(body)["envelope"]; envelope.Kind() == jsontext.KindBeginObject && len(envelope) > len("{}") {
+			body = bytes.Replace(body, slices.Concat([]byte(`"envelope":`), envelope), envelope[1:len(envelope)-1], 1)
+		}
+	}
+	return body
+}
+
 // encodeAny returns the JSON of a caller's value.
 func encodeAny(body any) ([]byte, error) {
 	if value := reflect.ValueOf(body); value.Kind() == reflect.Pointer && value.IsNil() {
@@ -239,5 +270,5 @@ func encodeAny(body any) ([]byte, error) {
 		payment.writeWire(&w)
 		return w.Body, w.Err
 	}
-	return json.Marshal(body, encodeOptions)
+	return jsonv2.Marshal(body, changeOptions)
 }

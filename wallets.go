@@ -281,16 +281,24 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	var result *Response
 	err := s.client.do(ctx, &r, func(a *response) error {
-		switch {
-		case len(a.body) == 0:
-			return a.undecodable(errEmptyBody)
-		case !a.declared(responseData) && (a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml"):
-			return a.undecodable(errUnexpectedBody)
+		if err := a.checkData(); err != nil {
+			return err
 		}
 		result = a.copied()
 		return nil
 	})
 	return result, err
+}
+
+// checkData refuses the body of a key exchange only if it cannot be data.
+func (r *response) checkData() error {
+	switch {
+	case len(r.body) == 0:
+		return r.undecodable(errEmptyBody)
+	case !r.declared(responseData) && (r.mediaType == "text/html" || r.mediaType == "application/xhtml+xml"):
+		return r.undecodable(errUnexpectedBody)
+	}
+	return nil
 }
 
 // readWire reads a device and replaces d entirely, as [WalletDevice.UnmarshalJSON] does.

@@ -101,6 +101,18 @@ func mutants() []mutant {
 			old: "!sent.IsZero()", new: "false",
 		},
 		{
+			name: "an embedded account needs no balance", file: "internal/wire/embedded.go", pkg: "./internal/tests/faults", test: "TestRawCallInventsNothing",
+			old: "if len(found) == 0 {", new: "if true {",
+		},
+		{
+			name: "a raw change of rules has another wire form", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallSendsAsTheMethod",
+			old: "jsonv2.Marshal(body, changeOptions)", new: "jsonv2.Marshal(body, encodeOptions)",
+		},
+		{
+			name: "a raw report that is processing is an empty one", file: "raw.go", pkg: "./internal/tests/faults", test: "TestRawCallReceivesTheBody",
+			old: "return ErrReportNotReady", new: "return nil",
+		},
+		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},

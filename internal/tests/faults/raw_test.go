@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -231,33 +232,112 @@ func TestRawCallWithTypesOfThisPackage(t *testing.T) {
 	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
 }
 
-// A result of this package is complete or an error wherever it stands in the caller's type. An account without a balance is not
-// one of nothing, and a payment without a transaction ID is not one that was made.
+// Types that embed a result of this package.
+type (
+	moreAccount struct {
+		prepaid.Account
+		New string `json:"new"`
+	}
+	pointedAccount struct {
+		New string `json:"new"`
+		*prepaid.Account
+	}
+	deeperAccount struct {
+		moreAccount
+		Balance string `json:"balance"` // with this name, the library sets no other
+		Same    string `json:"new"`
+	}
+	nestedAccount struct {
+		prepaid.Account
+		Next []nestedAccount            `json:"next"`
+		More map[string]*pointedAccount `json:"more"`
+		New  string                     `json:"new"`
+	}
+	accountAndPolicy struct {
+		prepaid.Account
+		prepaid.Policy
+	}
+	moreTransaction struct {
+		prepaid.Transaction
+		New string `json:"new"`
+	}
+	morePolicy struct {
+		*prepaid.Policy
+		New string `json:"new"`
+	}
+	moreHook struct {
+		prepaid.Hook
+		New string `json:"new"`
+	}
+	ownAccount struct {
+		prepaid.Account
+		read bool
+	}
+)
+
+func (a *ownAccount) UnmarshalJSON([]byte) error {
+	a.read = true
+	return nil
+}
+
+// A result of this package is complete or an error wherever it stands in the caller's type, also if a struct embeds it. An account without
+// a balance is not one of nothing, and a payment without a transaction ID is not one that was made.
 func TestRawCallInventsNothing(t *testing.T) {
 	t.Parallel()
 	type page struct {
 		Items []prepaid.AccountSummary `json:"items"`
 		Next  string                   `json:"next"`
 	}
-	lacks := strings.Replace(harness.AccountJSON, `"balance":12.5,`, "", 1)
-	null := strings.Replace(harness.AccountJSON, `"balance":12.5,`, `"balance":null,`, 1)
+	account := strings.TrimSuffix(harness.AccountJSON, "}") + `,"default_action":"deny","new":"x"}`
+	lacks := strings.Replace(account, `"balance":12.5,`, "", 1)
+	null := strings.Replace(account, `"balance":12.5,`, `"balance":null,`, 1)
 	call := func(body string, out any) error {
 		config := harness.NewScript(harness.Respond(200, harness.VendorJSON, body)).Config()
-		return harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits"}, out)
+		err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits"}, out)
+		decoded := reflect.New(reflect.TypeOf(out).Elem())
+		response := prepaid.Response{StatusCode: 200, Header: http.Header{"Content-Type": {harness.VendorJSON}}, Body: []byte(body)}
+		if failure := response.Decode(decoded.Interface()); err == nil {
+			require.NoError(t, failure)
+			require.Equal(t, out, decoded.Interface())
+		} else {
+			require.Equal(t, harness.As[*prepaid.DecodeError](t, err), failure)
+		}
+		return err
 	}
-	for form, out := range map[string]func() any{
-		`%s`:               func() any { return new(*prepaid.Account) },
-		`[%s]`:             func() any { return new([]*prepaid.Account) },
-		`[[%s]]`:           func() any { return new([1][]prepaid.Account) },
-		`{"a":%s}`:         func() any { return new(map[string]prepaid.Account) },
-		`{"items":[%s]}`:   func() any { return new(page) },
-		`[{"items":[%s]}]`: func() any { return new([]page) },
+	for form, types := range map[string][]any{
+		`%s`:     {new(prepaid.Account), moreAccount{}, &pointedAccount{}, deeperAccount{}, nestedAccount{}, accountAndPolicy{}},
+		`[%s]`:   {[]*prepaid.Account{}, []moreAccount{}, []*pointedAccount{}, [1]deeperAccount{}},
+		`[[%s]]`: {[1][]prepaid.Account{}},
+		`{"a":%s}`: {map[string]prepaid.Account{}, map[string]pointedAccount{}, struct {
+			A moreAccount `json:"a"`
+		}{}},
+		`{"items":[%s]}`:                               {page{}},
+		`[{"items":[%s]}]`:                             {[]page{}},
+		account[:len(account)-1] + `,"next":[%s]}`:     {nestedAccount{}},
+		account[:len(account)-1] + `,"more":{"a":%s}}`: {nestedAccount{}},
 	} {
-		require.NoError(t, call(fmt.Sprintf(form, harness.AccountJSON), out()), form)
-		for _, account := range []string{lacks, null} {
-			harness.RequireUndecodable(t, call(fmt.Sprintf(form, account), out()), prepaid.OutcomeUnknown)
+		for _, of := range types {
+			out := func() any { return reflect.New(reflect.TypeOf(of)).Interface() }
+			require.NoError(t, call(fmt.Sprintf(form, account), out()), "%s %T", form, of)
+			for _, body := range []string{lacks, null, `{"new":"x"}`, `{}`} {
+				harness.RequireUndecodable(t, call(fmt.Sprintf(form, body), out()), prepaid.OutcomeUnknown)
+			}
 		}
 	}
+	for body, out := range map[string]any{
+		`{"id":"1","amount":"1","running_balance_amount":0,"occurred_at":"2026-01-02T03:04:05Z","new":"x"}`: new(moreTransaction),
+		`{"default_action":"allow","new":"x"}`: new(morePolicy), `{"id":"h","uri":"https://example.com","new":"x"}`: new(moreHook),
+	} {
+		require.NoError(t, call(body, out))
+		require.Equal(t, "x", reflect.ValueOf(out).Elem().FieldByName("New").String())
+		harness.RequireUndecodable(t, call(`{"new":"x"}`, out), prepaid.OutcomeUnknown)
+	}
+	var deeper deeperAccount
+	require.NoError(t, call(account, &deeper))
+	require.Equal(t, "12.5/12.50/x", fmt.Sprintf("%s/%v/%s", deeper.Balance, deeper.Account.Balance, deeper.Same))
+	harness.RequireUndecodable(t, call(harness.AccountJSON, new(accountAndPolicy)), prepaid.OutcomeUnknown)
+	require.NoError(t, call(`{}`, &ownAccount{}), "by the caller's own rules")
+
 	whole := new(page)
 	require.NoError(t, call(`{"items":[`+harness.AccountJSON+`,`+harness.AccountJSON+`],"next":7}`, whole))
 	require.Equal(t, "12.50", whole.Items[1].Balance.String())
@@ -272,6 +352,54 @@ func TestRawCallInventsNothing(t *testing.T) {
 	made := new(prepaid.TransferResult)
 	require.NoError(t, call(`{"transaction_id":12,"correlation_id":"1"}`, made))
 	require.Equal(t, prepaid.TransactionID("12"), made.TransactionID)
+}
+
+// A *json.RawMessage receives the body byte for byte, also of the two operations whose body is not JSON: a started run has an ID, and a key
+// exchange cannot be repeated. Any other target would lose it, so nothing is sent.
+func TestRawCallReceivesTheBody(t *testing.T) {
+	t.Parallel()
+	limits := prepaid.RawRequest{Method: "POST", Path: "/limits"}
+	start := prepaid.RawRequest{Method: "GET", Path: "/reporting/templates/{templatename}", PathValues: map[string]string{"templatename": "t"}}
+	exchange := prepaid.RawRequest{Method: "POST", Path: "/accounts/{id}/dip", PathValues: map[string]string{"id": "EA-1"}}
+	for _, c := range []struct {
+		request         prepaid.RawRequest
+		mediaType, body string
+		fails           bool
+	}{
+		{request: limits, mediaType: harness.VendorJSON, body: " {\"a\" : 1.0}\n"},
+		{request: limits, mediaType: harness.VendorJSON, body: "{", fails: true},
+		{request: limits, mediaType: harness.VendorJSON, body: " ", fails: true},
+		{request: start, mediaType: harness.OctetStream, body: "r-1\n"},
+		{request: start, mediaType: harness.VendorJSON, body: `"r-1"`},
+		{request: start, mediaType: "text/html", body: harness.HTMLPage, fails: true},
+		{request: start, mediaType: harness.VendorJSON, body: `{"error":"server_error"}`, fails: true},
+		{request: exchange, mediaType: harness.OctetStream, body: " \x00\xff"},
+		{request: exchange, mediaType: "text/html", body: harness.HTMLPage, fails: true},
+		{request: exchange, mediaType: harness.OctetStream, fails: true},
+	} {
+		script := harness.NewScript(harness.Respond(200, c.mediaType, c.body))
+		body := json.RawMessage("before")
+		err := script.Client(t).Do(t.Context(), c.request, &body)
+		if c.fails {
+			require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "%v", err)
+			require.Equal(t, "before", string(body))
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.body, string(body))
+		if c.request.Path != limits.Path {
+			err = script.Client(t).Do(t.Context(), c.request, new(string))
+			harness.RequireFaults(t, err, "", harness.Fault{Field: "out", Rule: "must be nil or a *json.RawMessage"})
+			require.Len(t, script.Requests(), 1)
+		}
+	}
+	result := prepaid.RawRequest{
+		Method: "GET", Path: "/reporting/templates/{templatename}/reports/{reportid}", PathValues: map[string]string{"templatename": "t", "reportid": "r"},
+	}
+	var report prepaid.Report
+	err := harness.NewScript(harness.Respond(204, harness.VendorJSON, "")).Client(t).Do(t.Context(), result, &report)
+	require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
 // A body is sent as the operations of this package send it, keys included, or not at all.
