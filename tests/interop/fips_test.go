@@ -2,6 +2,8 @@ package interop
 
 import (
 	"crypto"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/fips140"
 	"encoding/base64"
 	"os"
@@ -10,8 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/envelope"
 	"github.com/cardprograms/prepaid/internal/tests/operator"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // In FIPS 140-only mode, which is chosen when a program starts, Go's SHA-1 panics: the test runs itself again.
@@ -34,6 +38,24 @@ func TestFIPSOnlyMode(t *testing.T) {
 		sealed, err := key.Seal("123456", "4821")
 		require.NoError(t, err)
 		require.Len(t, sealed.Data, 2*32)
+
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+		secret := make([]byte, 32)
+		ephemeral, err := prepaid.EphemeralKeyFrom(secret)
+		require.NoError(t, err)
+		const application, keyID = "0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002"
+		response, err := srv.Client().Accounts.ExchangeKey(t.Context(), srv.AddAccount(prepaidtest.SeedAccount{}), prepaid.ExchangeKeyParams{
+			ApplicationID: application, KeyID: keyID, EphemeralKey: ephemeral,
+		})
+		require.NoError(t, err)
+		data, err = base64.StdEncoding.DecodeString(string(response.Body))
+		require.NoError(t, err)
+		block, err := aes.NewCipher(secret)
+		require.NoError(t, err)
+		opener, err := cipher.NewGCMWithRandomNonce(block)
+		require.NoError(t, err)
+		_, err = opener.Open(nil, nil, data, nil)
+		require.NoError(t, err)
 		return
 	}
 
