@@ -368,8 +368,9 @@ func (x *Exchange) Abort() {
 	if !x.effect {
 		return
 	}
-	if conn := x.conn.Swap(nil); conn != nil {
-		_ = conn.Close()
+	if conn := x.conn.Load(); conn != nil {
+		_ = conn.Close() // before another call of Abort can return
+		x.conn.CompareAndSwap(conn, nil)
 	}
 }
 

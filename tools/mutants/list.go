@@ -180,7 +180,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
-			test: "TestAbandonedRequestIsReset", old: "if conn := x.conn.Swap(nil); conn != nil {", new: "if conn := (*net.TCPConn)(nil); conn != nil {",
+			test: "TestAbandonedRequestIsReset", old: "if conn := x.conn.Load(); conn != nil {\n\t\t_ = conn.Close()", new: "if conn := (*net.TCPConn)(nil); conn != nil {\n\t\t_ = conn.Close()",
 		},
 		{
 			name: "payments share a connection", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestConnectionsAreNotShared",
