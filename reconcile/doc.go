@@ -29,6 +29,6 @@
 //
 // Memory does not grow with the number of rows and items, except for the IDs that a client remembers while it reads one
 // history. Memory grows by about 200 bytes for each account. Larger amounts of data are sorted in temporary files,
-// which contain IDs, types, amounts, states and times, but no names, references or merchants. Their directory has mode
-// 0700, and the files are removed at the end; most systems also remove the files of a process that was killed.
+// which contain IDs, types, amounts, states and times, but no names, references or merchants. The files have mode 0600, and
+// are removed at the end; most systems also remove the files of a process that was killed.
 package reconcile

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -59,7 +58,7 @@ type Run struct {
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration
 
-	// Directory is where Findings creates its temporary directory. Empty means the system's default.
+	// Directory is where Findings creates its temporary files. Empty means the system's default.
 	Directory string
 	// OnProgress, if not nil, is called after the books were read, and after each account.
 	OnProgress func(Progress)
@@ -102,7 +101,6 @@ type work struct {
 
 	yield      func(Finding, error) bool
 	now        time.Time
-	directory  string
 	completeTo int64     // in microseconds
 	passed     time.Time // the newest item proves that the histories are complete up to this time
 	spans      map[prepaid.AccountID]*span
@@ -122,10 +120,6 @@ func (w *work) all(ctx context.Context) (err error) {
 	if err := w.setDefaults(); err != nil {
 		return err
 	}
-	if w.directory, err = os.MkdirTemp(w.Directory, "reconcile-*"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(w.directory) //nolint:errcheck // on most systems its files have no names
 	books, items := w.sorter(byID), w.sorter(byID)
 	defer books.close()
 	defer items.close()
@@ -191,7 +185,7 @@ func (w *work) setDefaults() error {
 }
 
 func (w *work) sorter(compare func(a, b *record) int) *sorter {
-	return &sorter{directory: w.directory, compare: compare, most: cmp.Or(w.inMemory, inMemory)}
+	return &sorter{directory: w.Directory, compare: compare, most: cmp.Or(w.inMemory, inMemory)}
 }
 
 // span returns the span of an account, and adds a new span if there is none.

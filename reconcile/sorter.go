@@ -75,6 +75,7 @@ type sorter struct {
 	most      int // records in memory
 	records   []record
 	file      *os.File
+	named     bool // the file must be removed
 	runs      []run
 	end       int64 // where the last run ends
 }
@@ -103,10 +104,10 @@ func (s *sorter) sort() {
 // flush writes the records in memory as a run.
 func (s *sorter) flush() (err error) {
 	if s.file == nil {
-		if s.file, err = os.CreateTemp(s.directory, "run-*"); err != nil { // with mode 0600
+		if s.file, err = os.CreateTemp(s.directory, "reconcile-*"); err != nil { // with mode 0600
 			return err
 		}
-		_ = os.Remove(s.file.Name()) // no file stays if the process is killed; Windows keeps the file until the directory is removed
+		s.named = os.Remove(s.file.Name()) != nil // no file stays if the process is killed; Windows removes no open file
 	}
 	s.sort()
 	out := bufio.NewWriterSize(s.file, 1<<16)
@@ -145,7 +146,10 @@ func (s *sorter) sorted() (*cursor, error) {
 
 func (s *sorter) close() {
 	if s.file != nil {
-		_ = s.file.Close() // it has no name any more
+		_ = s.file.Close() // its content is not needed any more
+	}
+	if s.named {
+		_ = os.Remove(s.file.Name())
 	}
 }
 
