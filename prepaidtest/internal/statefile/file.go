@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -54,6 +55,9 @@ func Open(path string, state State) (*File, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	f := &File{path: path, lock: lock, state: state, known: -1}
+	if mounted(path) {
+		return nil, errors.Join(errMounted, f.Close())
+	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(err, f.Close())
@@ -62,6 +66,19 @@ func Open(path string, state State) (*File, error) {
 		f.begun, f.written = text, sha256.Sum256(text)
 	}
 	return f, nil
+}
+
+var errMounted = errors.New("the file is mounted alone, so it cannot be replaced as a whole: mount its directory")
+
+// mounted reports whether path is on another mount than its directory. A write in place could lose the state, if the process is killed.
+func mounted(path string) bool {
+	temporary := path + ".tmp"
+	_ = os.Remove(temporary) // left by a process that was killed
+	err := os.Link(path, temporary)
+	if err == nil {
+		_ = os.Remove(temporary)
+	}
+	return errors.Is(err, syscall.EXDEV)
 }
 
 // Take returns, once, the text that the file had at the start; nil if it had none.
