@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,6 +96,54 @@ func TestAmountFmt(t *testing.T) {
 		fmt.Sprintf("%v|%s|%q|%8s|%+v|%#v", a, a, a, a, a, a))
 	require.Equal(t, "[25.50 0.00] {25.50}", fmt.Sprint([]Amount{a, {}}, struct{ A Amount }{a}))
 	require.Contains(t, fmt.Sprintf("%#v", struct{ A Amount }{a}), `prepaid.MustAmount("25.50")`)
+}
+
+// A library may fill an array with anything. Nothing is then written or sent, and nothing panics.
+func TestAmountOfOtherNumbers(t *testing.T) {
+	t.Parallel()
+	for _, a := range []Amount{
+		{{250, 1}}, {{0, 1}}, {{0, minus}}, {{1, 20}}, {{1, 99}}, {{1, 2 * minus}}, {{1, math.MaxUint64}}, {{10_000_000_000_000_000_000}}, {{math.MaxUint64, 19}},
+	} {
+		for _, write := range []func() error{
+			func() error { _, err := a.MarshalText(); return err },
+			func() error { _, err := a.MarshalBinary(); return err },
+			func() error { _, err := a.MarshalJSON(); return err },
+			func() error { _, err := a.Value(); return err },
+			func() error { _, _, err := a.MarshalBSONValue(); return err },
+			func() error { _, err := a.Add(Cents(1)); return err },
+			func() error { _, err := Cents(1).Sub(a); return err },
+			func() error { _, err := a.Mul(1); return err },
+		} {
+			require.ErrorIs(t, write(), ErrAmountRange)
+		}
+		require.Equal(t, "NaN", a.String())
+		_, ok := a.Cents()
+		require.False(t, ok)
+		require.NotPanics(t, func() { a.Neg().Abs().Compare(a) })
+		var v validator
+		v.positive("a", a)
+		v.notNegative("a", a)
+		v.meant("a", a, a.IsZero())
+		require.Equal(t, slices.Repeat([]Fault{{"a", "must be made by ParseAmount or Cents"}}, 3), v.faults)
+	}
+}
+
+func TestAmountBinary(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"25.50", "-0.125", "0.00", "9999999999999999999.00", "-0.0000000000000000001"} {
+		a := MustAmount(text)
+		binary, err := a.AppendBinary([]byte("x"))
+		require.NoError(t, err)
+		require.Equal(t, "x"+text, string(binary))
+		var back Amount
+		require.NoError(t, back.UnmarshalBinary(binary[1:]))
+		require.True(t, back.Equal(a))
+		kind, data, err := a.MarshalBSONValue()
+		require.NoError(t, err)
+		require.NoError(t, back.UnmarshalBSONValue(kind, data))
+		require.Equal(t, a, back)
+		require.ErrorIs(t, back.UnmarshalBSONValue(kind, data[1:]), errAmountSyntax)
+	}
 }
 
 func TestAmountSQL(t *testing.T) {

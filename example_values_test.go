@@ -1,6 +1,8 @@
 package prepaid_test
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -220,6 +222,16 @@ func ExampleAmount_MarshalJSON() {
 	// Output:
 	// {"amount":10.00}
 	// 0.10 <nil>
+}
+
+// In binary formats such as gob and CBOR an amount has the same digits. Libraries that copy by reflection copy it too.
+func ExampleAmount_MarshalBinary() {
+	var stored bytes.Buffer
+	check(gob.NewEncoder(&stored).Encode(prepaid.TransferParams{Amount: prepaid.Cents(2550)}))
+	var params prepaid.TransferParams
+	check(gob.NewDecoder(&stored).Decode(&params))
+	fmt.Println(params.Amount)
+	// Output: 25.50
 }
 
 // An amount from a NUMERIC column, which drivers return as text. A float may have been rounded and is refused.

@@ -232,12 +232,12 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 
 // Secret holds a value that is never printed: not by fmt, slog, encoding/json or a dumper that uses reflection, nor from an unexported
 // field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. [reflect.DeepEqual] is true
-// only if both are empty.
-type Secret struct {
-	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
-	// pointers, but can only print the address of a function.
-	reveal func() string
-}
+// only if both are empty. Text formats get [REDACTED] and refuse to read it back; gob, CBOR, MongoDB and others without a text form refuse a
+// Secret, except that DynamoDB's library writes and reads it as empty: store secrets elsewhere.
+//
+// It is a closure, because fmt and other users of reflection read a string through an unexported field and follow pointers, but can
+// only print the address of a function. It is in an array, because deep copies skip unexported fields.
+type Secret [1]func() string
 
 var (
 	_ fmt.Formatter            = Secret{}
@@ -251,19 +251,19 @@ func NewSecret(value string) Secret {
 	if value == "" {
 		return Secret{}
 	}
-	return Secret{reveal: func() string { return value }}
+	return Secret{func() string { return value }}
 }
 
 // Reveal returns the value. Keep it out of logs and errors.
 func (s Secret) Reveal() string {
-	if s.reveal == nil {
+	if s.IsZero() {
 		return ""
 	}
-	return s.reveal()
+	return s[0]()
 }
 
 // IsZero reports whether s is empty.
-func (s Secret) IsZero() bool { return s.reveal == nil }
+func (s Secret) IsZero() bool { return s[0] == nil }
 
 // Equal compares the values; the time does not depend on where they differ.
 func (s Secret) Equal(other Secret) bool {

@@ -116,25 +116,30 @@ func (v *validator) companyID(field string, id CompanyID) {
 }
 
 func (v *validator) positive(field string, amount Amount) {
-	if amount.Sign() <= 0 {
-		v.fault(field, rulePositive)
-	}
+	v.amount(field, amount, amount.Sign() > 0, rulePositive)
 }
 
 func (v *validator) notNegative(field string, amount Amount) {
-	if amount.Sign() < 0 {
-		v.fault(field, "must not be below zero")
+	v.amount(field, amount, amount.Sign() >= 0, "must not be below zero")
+}
+
+// amount refuses an amount that breaks a rule, or that this package did not make.
+func (v *validator) amount(field string, amount Amount, ok bool, rule string) {
+	switch {
+	case !amount.valid():
+		v.fault(field, "must be made by ParseAmount or Cents")
+	case !ok:
+		v.fault(field, rule)
 	}
 }
 
 // meant checks that an amount is zero if, and only if, ZeroAmount is set.
 func (v *validator) meant(field string, amount Amount, zero bool) {
-	switch {
-	case zero && !amount.IsZero():
-		v.fault(field, "must be zero when ZeroAmount is set")
-	case !zero && amount.IsZero():
-		v.fault(field, "is required; for zero, set ZeroAmount")
+	rule := "is required; for zero, set ZeroAmount"
+	if zero {
+		rule = "must be zero when ZeroAmount is set"
 	}
+	v.amount(field, amount, zero == amount.IsZero(), rule)
 }
 
 // oneOf checks that a value, if set, is one that the reference lists.

@@ -213,7 +213,7 @@ type ExchangeKeyParams struct {
 }
 
 // EphemeralKey is a key of 256 random bits for one call of ExchangeKey. It prints and marshals as [REDACTED]. The zero value is refused.
-type EphemeralKey struct{ secret Secret }
+type EphemeralKey [1]Secret // an array for the same reason as Secret
 
 const ephemeralKeySize = 32 // bytes
 
@@ -233,16 +233,19 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 }
 
 // Bytes returns the 32 bytes, to decrypt the response. Never log them.
-func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
+func (k EphemeralKey) Bytes() []byte { return []byte(k[0].Reveal()) }
 
 // Format writes [REDACTED], whatever the verb and flags.
-func (k EphemeralKey) Format(f fmt.State, verb rune) { k.secret.Format(f, verb) }
+func (k EphemeralKey) Format(f fmt.State, verb rune) { k[0].Format(f, verb) }
+
+// Equal compares the keys, as [Secret.Equal] does.
+func (k EphemeralKey) Equal(other EphemeralKey) bool { return k[0].Equal(other[0]) }
 
 // LogValue returns [REDACTED].
-func (k EphemeralKey) LogValue() slog.Value { return k.secret.LogValue() }
+func (k EphemeralKey) LogValue() slog.Value { return k[0].LogValue() }
 
 // MarshalText returns [REDACTED], also in JSON and XML.
-func (k EphemeralKey) MarshalText() ([]byte, error) { return k.secret.MarshalText() }
+func (k EphemeralKey) MarshalText() ([]byte, error) { return k[0].MarshalText() }
 
 // encode writes the key for the service, in Base64.
 func (k EphemeralKey) encode(e *jsontext.Encoder) error {
@@ -275,7 +278,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.pathID("id", string(id))
 	v.uuid("application_id", params.ApplicationID)
 	v.uuid("key_id", params.KeyID)
-	if params.EphemeralKey.secret.IsZero() {
+	if len(params.EphemeralKey.Bytes()) != ephemeralKeySize {
 		v.fault("ephemeral_key", ruleRequired)
 	}
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}

@@ -2,10 +2,8 @@ package number
 
 import (
 	"errors"
-	"math"
+	"math/bits"
 	"strconv"
-
-	"github.com/govalues/decimal"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
@@ -17,13 +15,34 @@ var (
 	ErrRange = errors.New("needs more than 19 digits")
 )
 
-// MaxDigits is the number of digits of a decimal: the whole coefficient of the decimal library.
-const MaxDigits = decimal.MaxPrec
+// MaxDigits is the number of digits of a decimal, and of its decimals: what fits into 64 bits.
+const MaxDigits = 19
 
-// Parse reads a number in JSON's grammar without rounding, and returns a decimal without trailing zeros after the point.
-// An exponent is accepted only if exponent is true. The library's own Parse accepts more forms (leading zeros, "+1", ".5")
-// and rounds numbers that are too long.
-func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
+// Decimal is Digits / 10^Decimals, with a minus sign if Negative. The functions of this package return no trailing zeros after
+// the point and no negative zero.
+type Decimal struct {
+	Digits   uint64
+	Decimals int8
+	Negative bool
+}
+
+// Scaled returns the digits of d with so many decimals, not less than d has. The two halves of a number of 128 bits hold even the sum
+// of two results.
+func (d Decimal) Scaled(decimals int8) (high, low uint64) {
+	return bits.Mul64(d.Digits, Power10(decimals-d.Decimals))
+}
+
+// Power10 returns 10^n for n up to 19.
+func Power10(n int8) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// Parse reads a number in JSON's grammar without rounding. An exponent is accepted only if exponent is true.
+func Parse[T string | []byte](text T, exponent bool) (Decimal, error) {
 	var c coefficient
 	i := 0
 	negative := len(text) > 0 && text[0] == '-'
@@ -35,7 +54,7 @@ func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 		c.push(text[i] - '0')
 	}
 	if i == whole || i > whole+1 && text[whole] == '0' {
-		return decimal.Decimal{}, ErrSyntax
+		return Decimal{}, ErrSyntax
 	}
 	shift := int64(0) // the value is the digits times 10^shift
 	if i < len(text) && text[i] == '.' {
@@ -45,20 +64,20 @@ func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 			c.push(text[i] - '0')
 		}
 		if i == point {
-			return decimal.Decimal{}, ErrSyntax
+			return Decimal{}, ErrSyntax
 		}
 		shift = -int64(i - point)
 	}
 	if exponent && i < len(text) && (text[i] == 'e' || text[i] == 'E') {
 		e, ok := scanExponent(text[i+1:])
 		if !ok {
-			return decimal.Decimal{}, ErrSyntax
+			return Decimal{}, ErrSyntax
 		}
 		shift += e
 		i = len(text)
 	}
 	if i != len(text) {
-		return decimal.Decimal{}, ErrSyntax
+		return Decimal{}, ErrSyntax
 	}
 	return c.decimal(negative, shift)
 }
@@ -111,36 +130,19 @@ func (c *coefficient) push(digit byte) {
 }
 
 // decimal returns the digits pushed so far, times 10^shift.
-func (c *coefficient) decimal(negative bool, shift int64) (decimal.Decimal, error) {
+func (c *coefficient) decimal(negative bool, shift int64) (Decimal, error) {
 	shift += int64(c.zeros)
 	switch {
 	case c.digits == 0:
-		return decimal.Decimal{}, nil // also -0 and 0e9
-	case c.digits > MaxDigits || shift < -decimal.MaxScale || int64(c.digits)+shift > MaxDigits:
-		return decimal.Decimal{}, ErrRange
+		return Decimal{}, nil // also -0 and 0e9
+	case c.digits > MaxDigits || shift < -MaxDigits || int64(c.digits)+shift > MaxDigits:
+		return Decimal{}, ErrRange
 	}
 	value := c.value
 	for ; shift > 0; shift-- {
 		value *= 10
 	}
-	return newDecimal(negative, value, int(-shift))
-}
-
-// newDecimal returns value / 10^scale. value has at most MaxDigits digits, scale is at most [decimal.MaxScale].
-func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error) {
-	// The library's constructor takes an int64, which is too small for 19 digits: add two halves.
-	var d decimal.Decimal
-	var err error
-	if value <= math.MaxInt64 {
-		d, err = decimal.New(int64(value), scale)
-	} else {
-		half := decimal.MustNew(int64(value/2), scale)
-		d, err = half.AddExact(decimal.MustNew(int64(value-value/2), scale), scale)
-	}
-	if negative {
-		d = d.Neg()
-	}
-	return d, err
+	return Decimal{value, int8(-shift), negative}, nil
 }
 
 // Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. It returns any other number
@@ -151,9 +153,12 @@ func Integer(text []byte) ([]byte, bool) {
 	}
 	value, err := Parse(text, true)
 	switch {
-	case err == nil && value.Scale() == 0:
-		plain, _ := value.AppendText(nil) // never fails
-		return plain, true
+	case err == nil && value.Decimals == 0:
+		var plain []byte
+		if value.Negative {
+			plain = append(plain, '-')
+		}
+		return strconv.AppendUint(plain, value.Digits, 10), true
 	case err == nil || errors.Is(err, ErrRange):
 		return text, true
 	}

@@ -291,5 +291,12 @@ func mutants() []mutant {
 			name: "a transfer has another body", file: "operations_gen.go", pkg: "./internal/tests/contract", test: "TestFixtures",
 			old: "class:     classKeyed, kind: responseJSON, modelsFailure: true,", new: "class:     classKeyed, kind: responseJSON,",
 		},
+		{
+			name: "an amount of other numbers is sent", file: "validate.go", pkg: ".", test: "TestAmountOfOtherNumbers",
+			old: "case !amount.valid():", new: "case false:",
+		},
+		{
+			name: "a sum loses its carry", file: "amount.go", pkg: ".", test: "TestAmountArithmeticIsExact", old: "highX+highY+carry", new: "highX+highY+carry-carry",
+		},
 	}
 }
