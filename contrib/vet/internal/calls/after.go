@@ -17,7 +17,7 @@ type after struct {
 	failed  bool
 	decides bool // a condition about the payment ends the path
 	see     func(ssa.Instruction, map[ssa.Value]truth) bool
-	renewed map[ssa.Instruction]bool // after these, held[nil] holds
+	renewed map[ssa.Instruction]bool // each makes another payment: after it, held[nil] holds
 	visited map[ssa.Instruction]bool
 	seen    map[*ssa.BasicBlock][]map[ssa.Value]truth
 }
@@ -30,14 +30,38 @@ func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map
 	return a.visited
 }
 
+// Again returns the calls that may make the payment of a call a second time after an unknown outcome, but not after success. The
+// instructions between are those on all paths.
+func (r *Result) Again(c *Call) (second []*Call, between map[ssa.Instruction]bool) {
+	payment := r.Payment(c)
+	renewed := Renewed(payment)
+	between = r.After(c, true, func(instr ssa.Instruction) bool {
+		call, ok := instr.(*ssa.Call)
+		if !ok {
+			return !renewed[instr]
+		}
+		next := r.Find(call)
+		repeats := next != nil && next.Kind == c.Kind && (c.Kind == Keyed || alike(c, next)) && (call == c.Instr || Same(payment, r.Payment(next)))
+		if repeats {
+			second = append(second, next)
+		}
+		return !repeats && !renewed[instr]
+	})
+	second = slices.DeleteFunc(second, func(next *Call) bool {
+		return r.After(c, false, func(instr ssa.Instruction) bool { return instr != next.Instr && !renewed[instr] })[next.Instr]
+	})
+	return second, between
+}
+
+// alike reports whether two calls do the same: one wraps the other, or both call the same function.
+func alike(a, b *Call) bool {
+	return a.Name == b.Name || a.Callee == nil || b.Callee == nil || b.Wrapper
+}
+
 // Forgotten reports whether there is a path on which the call fails and the error reaches nothing before the function
 // returns, or before the same instruction makes a call for another payment.
 func (r *Result) Forgotten(c *Call) (forgotten bool) {
-	err := c.Value(c.Err)
-	if err == nil {
-		return false
-	}
-	read := FateOf(err).Used
+	read := FateOf(c.Value(c.Err)).Used
 	a := after{Result: r, call: c, failed: true, renewed: Renewed(slices.Concat(r.Key(c), r.Payment(c)))}
 	a.see = func(instr ssa.Instruction, held map[ssa.Value]truth) bool {
 		has := func(v ssa.Value) bool { return held[v] == theError }
@@ -59,8 +83,6 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 			return !a.asks(instr.Cond, 0)
 		case *ssa.Return:
 			forgotten = forgotten || !slices.ContainsFunc(instr.Results, has)
-			return false
-		case *ssa.Panic:
 			return false
 		}
 		return !slices.ContainsFunc(Operands(instr), has)
@@ -106,26 +128,7 @@ func (a *after) walk() {
 
 func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]truth) {
 	for _, instr := range block.Instrs[from:] {
-		switch instr := instr.(type) {
-		case *ssa.Store: // into a variable
-			if local, ok := instr.Addr.(*ssa.Alloc); ok {
-				held = maps.Clone(held)
-				if known := a.known(instr.Val, held); known != unsettled {
-					held[local] = known
-				} else {
-					delete(held, local)
-				}
-			}
-		case *ssa.UnOp:
-			if instr.Op == token.MUL && held[instr.X] != unsettled {
-				held = maps.Clone(held)
-				held[instr] = held[instr.X]
-			}
-		}
-		if a.renewed[instr] {
-			held = maps.Clone(held)
-			held[nil] = holds
-		}
+		held = a.hold(instr, held)
 		a.visited[instr] = true
 		if !a.see(instr, held) {
 			return
@@ -142,6 +145,30 @@ func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]trut
 	}
 }
 
+// hold returns what is known after an instruction.
+func (a *after) hold(instr ssa.Instruction, held map[ssa.Value]truth) map[ssa.Value]truth {
+	var to ssa.Value
+	known := unsettled
+	switch instr := instr.(type) {
+	case *ssa.Store: // into a variable
+		if local, ok := instr.Addr.(*ssa.Alloc); ok {
+			to, known = local, a.known(instr.Val, held)
+		}
+	case *ssa.UnOp:
+		if instr.Op == token.MUL {
+			to, known = instr, held[instr.X]
+		}
+	}
+	if a.renewed[instr] {
+		known = holds
+	} else if to == nil {
+		return held
+	}
+	held = maps.Clone(held)
+	held[to] = known
+	return held
+}
+
 func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]truth) {
 	edge := slices.Index(to.Preds, from)
 	next := maps.Clone(held)
@@ -150,10 +177,7 @@ func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]truth) {
 		if !ok {
 			break
 		}
-		delete(next, phi)
-		if known := a.known(phi.Edges[edge], held); known != unsettled {
-			next[phi] = known
-		}
+		next[phi] = a.known(phi.Edges[edge], held)
 	}
 	if slices.ContainsFunc(a.seen[to], func(before map[ssa.Value]truth) bool { return maps.Equal(before, next) }) || len(a.seen[to]) > 8 {
 		return
@@ -198,10 +222,6 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 	switch v := condition.(type) {
 	case *ssa.Const:
 		return says(constant.BoolVal(v.Value))
-	case *ssa.UnOp:
-		if v.Op == token.NOT {
-			return map[truth]truth{holds: fails, fails: holds, asked: asked}[a.eval(v.X, held)]
-		}
 	case *ssa.Call:
 		if !a.failed && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return held[arg] == theError }) && types.Identical(v.Type(), types.Typ[types.Bool]) {
 			return fails // a function that asks about an error returns false for a nil error
@@ -226,11 +246,8 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 
 // compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first.
 func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
-	x, y := op.X, op.Y
-	if _, ok := x.(*ssa.Const); ok {
-		x, y = y, x
-	}
-	c, ok := y.(*ssa.Const)
+	x := op.X
+	c, ok := op.Y.(*ssa.Const)
 	if !ok || op.Op != token.EQL && op.Op != token.NEQ && op.Op != token.GTR {
 		return unsettled
 	}
@@ -266,11 +283,9 @@ func counts(v ssa.Value, first *ssa.Const) bool {
 
 func (a *after) isOutcome(t types.Type) bool { return Named(t, a.Model.Packages[0]+".Outcome") }
 
+// outcome is the value of a constant of the SDK, next to the type t.
 func (a *after) outcome(t types.Type, name string) constant.Value {
-	if c, ok := types.Unalias(t).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const); ok {
-		return c.Val()
-	}
-	return constant.MakeUnknown()
+	return types.Unalias(t).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const).Val()
 }
 
 // vague are errors of the service that do not say whether the money moved.
@@ -319,9 +334,6 @@ func (a *after) vague() truth {
 
 // Sentinel is the name of an error variable of the SDK, or "".
 func (r *Result) Sentinel(v ssa.Value) string {
-	if boxed, ok := v.(*ssa.MakeInterface); ok {
-		v = boxed.X
-	}
 	if load, ok := v.(*ssa.UnOp); ok {
 		if global, ok := load.X.(*ssa.Global); ok && r.Model.OwnsPackage(global.Pkg.Pkg) {
 			return global.Name()
@@ -382,8 +394,8 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 // reads reports whether the decision of a function depends on data that it reads elsewhere.
 func reads(fn *ssa.Function) bool {
 	for call := range All[*ssa.Call](fn) {
-		callee := Callee(call.Common())
-		if callee != nil && !Pure(callee) && callee.Pkg() != nil && call.Call.StaticCallee() == nil {
+		fn, callee := call.Call.StaticCallee(), Callee(call.Common())
+		if callee != nil && !Pure(callee) && callee.Pkg() != nil && (fn == nil || fn.Blocks == nil) {
 			return true
 		}
 	}

@@ -70,28 +70,28 @@ func (*rerun) AFact() {}
 func loops(pass *analysis.Pass) {
 	for _, file := range pass.Files {
 		for _, decl := range file.Decls {
-			decl, ok := decl.(*ast.FuncDecl)
-			if !ok || decl.Body == nil {
-				continue
-			}
-			object := pass.TypesInfo.Defs[decl.Name].(*types.Func)
-			first := 0
-			if object.Signature().Recv() != nil {
-				first = 1
-			}
-			var found rerun
-			for i := range object.Signature().Params().Len() {
-				param := object.Signature().Params().At(i)
-				f, ok := param.Type().Underlying().(*types.Signature)
-				if ok && ReturnsError(f) && (&finder{pass, param}).in(decl.Body) {
-					found.Params |= 1 << min(first+i, 63)
+			if decl, ok := decl.(*ast.FuncDecl); ok && decl.Body != nil {
+				object := pass.TypesInfo.Defs[decl.Name].(*types.Func)
+				if found := rerunBy(pass, object.Signature(), decl.Body); found.Params != 0 {
+					pass.ExportObjectFact(object, &found)
 				}
-			}
-			if found.Params != 0 {
-				pass.ExportObjectFact(object, &found)
 			}
 		}
 	}
+}
+
+func rerunBy(pass *analysis.Pass, signature *types.Signature, body *ast.BlockStmt) (found rerun) {
+	first := 0
+	if signature.Recv() != nil {
+		first = 1
+	}
+	for i := range signature.Params().Len() {
+		param := signature.Params().At(i)
+		if f, ok := param.Type().Underlying().(*types.Signature); ok && ReturnsError(f) && (&finder{pass, param}).in(body) {
+			found.Params |= 1 << min(first+i, 63)
+		}
+	}
+	return found
 }
 
 // ReturnsError reports whether the last result is an error.
@@ -105,25 +105,21 @@ type finder struct {
 }
 
 // in reports whether a body passes the parameter to a function that runs it again, or calls it in a loop that ends on success.
-func (f *finder) in(body *ast.BlockStmt) bool {
+func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	for n := range ast.Preorder(body) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			callee, _ := typeutil.Callee(f.pass.TypesInfo, n).(*types.Func)
-			if callee != nil && (runner(callee) || f.pass.ImportObjectFact(callee.Origin(), new(rerun))) && f.uses(n) {
-				return true
-			}
+			again := callee != nil && (runner(callee) || f.pass.ImportObjectFact(callee.Origin(), new(rerun)))
+			found = found || again && f.uses(n)
 		case *ast.ForStmt:
-			if f.retried(n.Body) {
-				return true
-			}
+			found = found || f.retried(n.Body)
 		case *ast.RangeStmt:
-			if basic, ok := f.pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 && f.retried(n.Body) {
-				return true
-			}
+			basic, ok := f.pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Basic)
+			found = found || ok && basic.Info()&types.IsInteger != 0 && f.retried(n.Body)
 		}
 	}
-	return false
+	return found
 }
 
 func (f *finder) uses(n ast.Node) bool {

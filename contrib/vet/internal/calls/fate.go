@@ -48,9 +48,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
 	case *ssa.MakeClosure: // followed in variable
 	case *ssa.BinOp:
-		if !ComparesWithNil(ref) {
-			f.fate.Used = true
-		}
+		f.fate.Used = f.fate.Used || !ComparesWithNil(ref)
 	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract:
 		f.follow(ref.(ssa.Value))
 	case *ssa.Return:
@@ -66,8 +64,6 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		}
 	case *ssa.UnOp:
 		f.follow(ref)
-	case *ssa.TypeAssert:
-		f.fate.Used = true
 	case ssa.CallInstruction:
 		f.passed(value, ref)
 	case *ssa.FieldAddr, *ssa.IndexAddr:
@@ -128,10 +124,8 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	result := call.Value()
 	asks := Calls(call.Common(), asking...)
 	switch {
-	case result == nil:
-		f.fate.Recorded = true
 	case asks:
-	case wraps(result.Type()):
+	case result != nil && wraps(result.Type()):
 		f.follow(result)
 	case call.Common().IsInvoke() && call.Common().Value == value: // the method Error returns its text
 		f.follow(result)

@@ -15,22 +15,23 @@ type Call struct {
 	Func
 	// Instr is a *ssa.Call, *ssa.Go or *ssa.Defer.
 	Instr ssa.CallInstruction
-	// Expr is the call in the source, nil for a call that the compiler adds.
-	Expr *ast.CallExpr
 	// In is the function that makes the call, perhaps a literal.
 	In *ssa.Function
 	// Callee is the function or method, nil for a value of function type.
 	Callee *types.Func
 	// Wrapper is false for a call of the SDK, also through an interface or a value of function type.
 	Wrapper bool
+
+	pos token.Pos
 }
 
 // Pos is where to report the call.
-func (c *Call) Pos() token.Pos {
-	if c.Expr != nil {
-		return c.Expr.Pos()
-	}
-	return c.Instr.Pos()
+func (c *Call) Pos() token.Pos { return c.pos }
+
+// Plain is any other call, with its first result, and its last as the error.
+func Plain(instr *ssa.Call) *Call {
+	none := Source{Param: None}
+	return &Call{Func: Func{Err: instr.Call.Signature().Results().Len() - 1, Params: None, Key: none}, Instr: instr, In: instr.Parent()}
 }
 
 // Operation is the name without its receiver.
@@ -84,18 +85,7 @@ func Callee(common *ssa.CallCommon) *types.Func {
 // Calls reports whether names has the function of a call, by [types.Func.FullName].
 func Calls(common *ssa.CallCommon, names ...string) bool {
 	callee := Callee(common)
-	return callee != nil && slices.Contains(names, fullName(callee))
-}
-
-// fullName is FullName without the suffix that the go command adds to the paths of packages built for tests.
-func fullName(fn *types.Func) string {
-	name := fn.FullName()
-	if i := strings.Index(name, " ["); i >= 0 {
-		if j := strings.Index(name[i:], "]"); j >= 0 {
-			return name[:i] + name[i+j+1:]
-		}
-	}
-	return name
+	return callee != nil && slices.Contains(names, callee.FullName())
 }
 
 // in finds the money calls of a function, without those of its literals.
@@ -132,10 +122,10 @@ func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[
 
 func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	common := instr.Common()
-	call := &Call{Instr: instr, In: in, Expr: r.exprs[common.Pos()], Callee: Callee(common)}
+	call := &Call{Instr: instr, In: in, pos: r.Pos(instr), Callee: Callee(common)}
 	var ok bool
 	if call.Callee != nil {
-		if call.Func, ok = r.Model.Money[fullName(call.Callee)]; ok {
+		if call.Func, ok = r.Model.Money[call.Callee.FullName()]; ok {
 			return call
 		}
 	}

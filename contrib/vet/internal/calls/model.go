@@ -73,6 +73,8 @@ type Model struct {
 	Opens []string
 	// Done is the method that marks the claim of a message as done.
 	Done string
+	// NotMoved is the function that records that a payment was not made.
+	NotMoved string
 	// Message is the type of a webhook message.
 	Message string
 	// Guide is the address of the page that explains each rule under its name.
@@ -104,7 +106,7 @@ func Prepaid() *Model {
 	batch.Err, batch.Result = 1, 0
 	return &Model{
 		Packages: []string{
-			sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/journal/journalfile", sdk + "/webhook", sdk + "/contrib/postgres",
+			sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/journal/journalfile", sdk + "/webhook", sdk + "/reconcile", sdk + "/contrib/postgres",
 		},
 		Money: map[string]Func{
 			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
@@ -143,6 +145,7 @@ func Prepaid() *Model {
 		ID:       sdk + ".RequestID",
 		Opens:    []string{sdk + "/journal/journalfile.Open"},
 		Done:     "(" + sdk + "/webhook.Claim).Done",
+		NotMoved: sdk + "/journal.NotMoved",
 		Message:  sdk + ".Message",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
 	}

@@ -24,14 +24,11 @@ func (*maker) AFact() {}
 // maker returns the kind of new value that a function returns.
 func (r *Result) maker(common *ssa.CallCommon) string {
 	fn := common.StaticCallee()
-	if fn == nil {
-		return ""
-	}
-	if fn.Origin() != nil {
+	if fn != nil && fn.Origin() != nil {
 		fn = fn.Origin()
 	}
 	fact := maker{r.makers[fn]}
-	if fn.Blocks == nil {
+	if fn != nil && fn.Blocks == nil {
 		r.pass.ImportObjectFact(Callee(common), &fact)
 	}
 	return fact.New
@@ -40,33 +37,42 @@ func (r *Result) maker(common *ssa.CallCommon) string {
 // makes finds the functions that make request IDs or texts for IDs.
 func (r *Result) makes() {
 	r.makers = map[*ssa.Function]string{}
-	for found := true; found && !r.Model.OwnsPackage(r.pass.Pkg); {
+	for found := true; found && !r.Model.OwnsPackage(r.pass.Pkg); { // a function may call another that is declared later
 		found = false
 		for _, fn := range r.Funcs {
-			results := fn.Signature.Results()
-			if r.makers[fn] != "" || results.Len() == 0 || results.Len() > 2 || fn.Parent() != nil {
+			kind := r.made(fn)
+			if kind == "" || r.makers[fn] != "" {
 				continue
 			}
-			first := results.At(0).Type()
-			field := r.Model.Params[typeName(first)].Key.Field
-			text := types.Identical(first, types.Typ[types.String])
-			if field == "" && !text && !Named(first, r.Model.ID) {
-				continue
-			}
-			for ret := range All[*ssa.Return](fn) {
-				for _, part := range r.Parts(ret.Results[0], field) {
-					if part.New == "" || part.New == Clock && text && fn.Signature.Params().Len() > 0 {
-						continue
-					}
-					found = true
-					r.makers[fn] = part.New
-				}
-			}
-			if object, ok := fn.Object().(*types.Func); ok && r.makers[fn] != "" && object.Exported() {
-				r.pass.ExportObjectFact(object, &maker{r.makers[fn]})
+			found = true
+			r.makers[fn] = kind
+			if object, ok := fn.Object().(*types.Func); ok && object.Exported() {
+				r.pass.ExportObjectFact(object, &maker{kind})
 			}
 		}
 	}
+}
+
+// made returns the kind of new value that a function returns first, in the request ID of params, or as the ID or its text.
+func (r *Result) made(fn *ssa.Function) (kind string) {
+	results := fn.Signature.Results()
+	if results.Len() == 0 || results.Len() > 2 || fn.Parent() != nil {
+		return ""
+	}
+	first := results.At(0).Type()
+	field := r.Model.Params[typeName(first)].Key.Field
+	text := types.Identical(first, types.Typ[types.String])
+	if field == "" && !text && !Named(first, r.Model.ID) {
+		return ""
+	}
+	for ret := range All[*ssa.Return](fn) {
+		for _, part := range r.Parts(ret.Results[0], field) {
+			if part.New != "" && (part.New != Clock || !text || fn.Signature.Params().Len() == 0) {
+				kind = part.New
+			}
+		}
+	}
+	return kind
 }
 
 // randomly are packages whose functions, except those in derives, return a new value each time.

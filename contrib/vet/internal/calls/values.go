@@ -123,7 +123,9 @@ func (p *parts) follow(value ssa.Value, field string) {
 	case *ssa.Alloc:
 		p.variable(v, field)
 	case *ssa.Phi:
-		p.add(v, field, "", slices.ContainsFunc(v.Block().Preds, v.Block().Dominates))
+		basic, _ := v.Type().Underlying().(*types.Basic)
+		text := basic != nil && basic.Info()&types.IsString != 0 // a loop does not change a text by itself
+		p.add(v, field, "", !text && slices.ContainsFunc(v.Block().Preds, v.Block().Dominates))
 		for _, edge := range v.Edges {
 			p.follow(edge, field)
 		}
@@ -133,8 +135,6 @@ func (p *parts) follow(value ssa.Value, field string) {
 		}
 		p.follow(v.X, field)
 	case *ssa.FieldAddr:
-		p.follow(v.X, join(FieldName(v.X.Type(), v.Field), field))
-	case *ssa.Field:
 		p.follow(v.X, join(FieldName(v.X.Type(), v.Field), field))
 	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert, *ssa.Extract:
 		p.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
@@ -192,7 +192,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 		}
 	}
 	made := Part{Value: call, Text: at(call), Changes: true}
-	made.New, made.Name = p.made(common)
+	made.New, made.Name = p.source(common)
 	if made.New != "" {
 		p.found = append(p.found, made)
 		return
@@ -220,8 +220,8 @@ func (p *parts) call(call *ssa.Call, field string) {
 	}
 }
 
-// made returns the kind and name of a call that makes a new value each time.
-func (p *parts) made(common *ssa.CallCommon) (kind, name string) {
+// source returns the kind and name of a call that makes a new value each time.
+func (p *parts) source(common *ssa.CallCommon) (kind, name string) {
 	callee := Callee(common)
 	switch {
 	case Calls(common, p.Model.Fresh...):
@@ -238,7 +238,7 @@ func (p *parts) made(common *ssa.CallCommon) (kind, name string) {
 
 // converts reports whether an SDK function makes a value from its arguments.
 func (p *parts) converts(callee *types.Func) bool {
-	_, money := p.Model.Money[fullName(callee)]
+	_, money := p.Model.Money[callee.FullName()]
 	params := callee.Signature().Params()
 	return !money && p.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
 }

@@ -31,7 +31,7 @@ func (r *Result) wrap() {
 
 func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 	if object, ok := fn.Object().(*types.Func); ok {
-		if _, known := r.Model.Money[fullName(object)]; known {
+		if _, known := r.Model.Money[object.FullName()]; known {
 			return Func{}, false
 		}
 	}

@@ -23,9 +23,6 @@ var Analyzer = &analysis.Analyzer{
 
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
-	if found.SSA == nil {
-		return nil, nil
-	}
 	for cursor := range inspector.New(pass.Files).Root().Preorder((*ast.RangeStmt)(nil), (*ast.AssignStmt)(nil)) {
 		loop, ok := cursor.Node().(*ast.RangeStmt)
 		if !ok {
@@ -87,42 +84,37 @@ func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 
 // ignored reports whether an error only serves to leave the loop or to skip its item.
 func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bool {
-	result := true
+	used := loop.Tok != token.DEFINE
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			if n.Init != nil || n.Else != nil {
-				break
-			}
-			if onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(n.Body) {
+			plain := n.Init == nil && n.Else == nil
+			if plain && onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(n.Body) {
 				return false
 			}
-			if onlyCompared(pass, n.Cond, token.EQL, variable) { // an item without an error is used
-				result = result && unused(pass, n.Body, variable)
+			if plain && onlyCompared(pass, n.Cond, token.EQL, variable) { // an item without an error is used
+				used = used || uses(pass, n.Body, variable)
 				return false
 			}
 		case *ast.AssignStmt:
-			if n.Tok == token.ASSIGN && len(n.Lhs) == 1 && blank(n.Lhs[0]) && is(pass, n.Rhs[0], variable) {
+			if blank(n.Lhs[0]) && is(pass, n.Rhs[0], variable) {
 				return false
 			}
 		case *ast.Ident:
-			if pass.TypesInfo.ObjectOf(n) == variable {
-				result = false
-			}
+			used = used || is(pass, n, variable)
 		}
-		return result
+		return true
 	})
-	return result && loop.Tok == token.DEFINE
+	return !used
 }
 
-func unused(pass *analysis.Pass, body *ast.BlockStmt, variable types.Object) bool {
-	found := false
-	ast.Inspect(body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && pass.TypesInfo.ObjectOf(id) == variable
-		return !found
-	})
-	return !found
+func uses(pass *analysis.Pass, body *ast.BlockStmt, variable types.Object) bool {
+	for n := range ast.Preorder(body) {
+		if id, ok := n.(*ast.Ident); ok && is(pass, id, variable) {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyCompared reports whether a condition only compares the error with nil.

@@ -26,7 +26,7 @@ func run(pass *analysis.Pass) (any, error) {
 			if !calls.Calls(call.Common(), found.Model.Opens...) {
 				continue
 			}
-			opened := &calls.Call{Func: calls.Func{Err: 1, Result: 0, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: call, In: fn}
+			opened := calls.Plain(call)
 			if journal := opened.Value(0); journal == nil || left(found, opened, journal) {
 				found.Reportf(pass, found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
 					"close it with defer, and return the error of Close")

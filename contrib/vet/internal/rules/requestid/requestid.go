@@ -1,10 +1,11 @@
-// Package requestid is the rule that a payment has one request ID. The ID is made once, before the first attempt, and stored.
+// Package requestid is the rule that a payment keeps its request ID.
 package requestid
 
 import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -29,7 +30,7 @@ type rule struct {
 
 func run(pass *analysis.Pass) (any, error) {
 	r := &rule{calls.Of(pass), pass, map[token.Pos]bool{}}
-	if r.SSA == nil || r.Model.OwnsPackage(pass.Pkg) {
+	if r.Model.OwnsPackage(pass.Pkg) {
 		return nil, nil
 	}
 	for _, call := range r.Calls {
@@ -39,21 +40,19 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	for _, fn := range r.Funcs {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				if call, ok := instr.(ssa.CallInstruction); ok {
-					r.rerun(call)
-				}
-				r.site(instr)
+		for instr := range calls.All[ssa.Instruction](fn) {
+			if call, ok := instr.(*ssa.Call); ok {
+				r.rerun(call)
+				r.reused(call)
 			}
-			r.reused(block)
+			r.unstable(instr)
 		}
 	}
 	return nil, nil
 }
 
 func (r *rule) report(pos token.Pos, message string) {
-	if pos.IsValid() && !r.done[pos] {
+	if !r.done[pos] {
 		r.done[pos] = true
 		r.Reportf(r.pass, pos, message)
 	}
@@ -67,40 +66,21 @@ const (
 
 // again reports a second attempt of a payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
-	payment, loop := r.Payment(call), calls.Cycle(call.Instr.Block())
-	renewed := calls.Renewed(payment)
-	var second []*calls.Call
-	between := r.After(call, true, func(instr ssa.Instruction) bool {
-		c, ok := instr.(*ssa.Call)
-		if !ok {
-			return !renewed[instr]
-		}
-		next := r.Find(c)
-		if next == nil || next.Kind != calls.Keyed {
-			return !renewed[instr]
-		}
-		itself := c == call.Instr
-		if itself || calls.Same(payment, r.Payment(next)) {
-			second = append(second, next)
-		}
-		return !itself && !slices.Contains(second, next)
-	})
+	second, between := r.Again(call)
+	loop := calls.Cycle(call.Instr.Block())
 	for _, next := range second {
-		if r.After(call, false, func(instr ssa.Instruction) bool { return instr != next.Instr && !renewed[instr] })[next.Instr] {
-			continue // also after success
-		}
 		if next.Own {
 			r.report(next.Pos(), next.Name+owner)
 			continue
 		}
-		key := r.Key(next)
-		for _, p := range key {
-			if made, ok := p.Value.(ssa.Instruction); ok && p.New != "" && p.New != calls.Clock && between[made] {
-				r.report(r.Pos(p.Value.(*ssa.Call)), anew)
+		for _, p := range r.Key(next) {
+			made, ok := p.Value.(*ssa.Call)
+			switch {
+			case ok && p.New != "" && p.New != calls.Clock && between[made]:
+				r.report(r.Pos(made), anew)
+			case next.Instr == call.Instr && numbers(p, loop):
+				r.report(call.Pos(), "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
 			}
-		}
-		if next.Instr == call.Instr && slices.ContainsFunc(key, func(p calls.Part) bool { return numbers(p, loop) }) {
-			r.report(call.Pos(), "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
 		}
 	}
 }
@@ -116,22 +96,18 @@ func numbers(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
 }
 
 // rerun reports a function that makes an ID and pays, and that a library or helper reruns.
-func (r *rule) rerun(instr ssa.CallInstruction) {
-	list, again := r.Reruns(instr)
-	for len(list) > 0 && again {
-		fn := list[0]
-		list = append(list[1:], fn.AnonFuncs...)
-		for _, call := range r.Calls {
-			if call.In != fn || call.Kind != calls.Keyed || r.Asks(fn) {
-				continue
-			}
-			if call.Own {
-				r.report(call.Pos(), call.Name+owner)
-			}
-			for _, p := range r.Key(call) {
-				if p.New != "" && p.Value.Parent() == fn {
-					r.report(r.Pos(p.Value.(*ssa.Call)), anew)
-				}
+func (r *rule) rerun(instr *ssa.Call) {
+	list, _ := r.Reruns(instr)
+	for _, call := range r.Calls {
+		if call.Kind != calls.Keyed || !slices.Contains(list, call.In) || r.Asks(call.In) {
+			continue
+		}
+		if call.Own {
+			r.report(call.Pos(), call.Name+owner)
+		}
+		for _, p := range r.Key(call) {
+			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && made.Parent() == call.In {
+				r.report(r.Pos(made), anew)
 			}
 		}
 	}
@@ -140,99 +116,90 @@ func (r *rule) rerun(instr ssa.CallInstruction) {
 // final are the errors after which a new ID is forbidden.
 var final = []string{"ErrRequestIDReused", "ErrRequestIDExpired", "ErrWindow", "ErrChanged"}
 
-// reused reports a new ID in a branch for one of the errors in final.
-func (r *rule) reused(block *ssa.BasicBlock) {
-	name := ""
-	for _, pred := range block.Preds {
-		condition, ok := pred.Instrs[len(pred.Instrs)-1].(*ssa.If)
-		if !ok || pred.Succs[0] != block {
-			return
-		}
-		if name = r.spent(condition.Cond); name == "" {
-			return
-		}
-	}
-	if name == "" {
+// reused reports a new ID in the branch for one of the errors in final.
+func (r *rule) reused(test *ssa.Call) {
+	if !calls.Calls(test.Common(), "errors.Is") {
 		return
 	}
-	var found []token.Pos
-	for _, b := range block.Parent().Blocks {
-		if !block.Dominates(b) {
+	name := r.Sentinel(test.Call.Args[1])
+	condition, ok := test.Block().Instrs[len(test.Block().Instrs)-1].(*ssa.If)
+	if !ok || condition.Cond != test || !slices.Contains(final, name) || len(test.Block().Succs[0].Preds) > 1 {
+		return
+	}
+	var found []*ssa.Call
+	for _, block := range test.Parent().Blocks {
+		if !test.Block().Succs[0].Dominates(block) {
 			continue
 		}
-		for _, instr := range b.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.FieldAddr:
-				if calls.FieldName(instr.X.Type(), instr.Field) == "Runs" { // none was sent
-					return
-				}
-			case *ssa.Call:
-				if callee := calls.Callee(instr.Common()); callee != nil && callee.Name() == "NotMoved" {
-					return
-				}
-				money := r.Find(instr)
-				if calls.Calls(instr.Common(), r.Model.Fresh...) || calls.Calls(instr.Common(), r.Model.Derived...) || money != nil && money.Own ||
-					calls.Named(instr.Type(), r.Model.ID) && made(r.Parts(instr, "")) {
-					found = append(found, r.Pos(instr))
-				}
+		for _, instr := range block.Instrs {
+			if r.unsent(instr) {
+				return
+			}
+			if call, ok := instr.(*ssa.Call); ok && r.makes(call) {
+				found = append(found, call)
 			}
 		}
 	}
-	for _, pos := range found {
-		r.report(pos, "a new request ID after "+name+": the payment recorded under the old one may have been made, so it is paid twice; let a person decide which is right")
+	for _, made := range found {
+		r.report(r.Pos(made), "a new request ID after "+name+": the payment recorded under the old one may have been made, so it is paid twice; let a person decide which is right")
 	}
 }
 
-// spent is the name of the error that a condition tests for, or "".
-func (r *rule) spent(condition ssa.Value) string {
-	if call, ok := condition.(*ssa.Call); ok && calls.Calls(call.Common(), "errors.Is") {
-		if name := r.Sentinel(call.Call.Args[1]); slices.Contains(final, name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// site reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
-func (r *rule) site(instr ssa.Instruction) {
-	value, ok := instr.(ssa.Value)
-	if !ok {
-		return
-	}
-	var from []ssa.Value
-	switch v := instr.(type) {
-	case *ssa.ChangeType:
-		from = []ssa.Value{v.X}
-	case *ssa.Convert:
-		from = []ssa.Value{v.X}
+// unsent reports whether an instruction reads the runs of an entry, or records that its payment was not made.
+func (r *rule) unsent(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case *ssa.FieldAddr:
+		return calls.FieldName(instr.X.Type(), instr.Field) == "Runs"
 	case *ssa.Call:
-		fn := v.Call.StaticCallee()
-		if calls.Calls(v.Common(), r.Model.Derived...) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0) { // it converts
-			from = v.Call.Args
-		}
+		return calls.Calls(instr.Common(), r.Model.NotMoved)
 	}
-	if len(from) == 0 || !calls.Named(value.Type(), r.Model.ID) || r.handed(value, nil) {
-		return
-	}
-	for _, of := range from {
-		if phi, ok := of.(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) }) {
-			continue // it may also be the text of a request
-		}
+	return false
+}
+
+// makes reports whether a call makes a request ID.
+func (r *rule) makes(call *ssa.Call) bool {
+	money := r.Find(call)
+	return calls.Calls(call.Common(), append(r.Model.Derived, r.Model.Fresh...)...) || money != nil && money.Own ||
+		calls.Named(call.Type(), r.Model.ID) && made(r.Parts(call, ""))
+}
+
+// unstable reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
+func (r *rule) unstable(instr ssa.Instruction) {
+	value, _ := instr.(ssa.Value)
+	for _, of := range r.sources(instr) {
 		for _, p := range r.Parts(of, "") {
-			if p.New != calls.Clock && p.New != calls.Random || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) {
-				continue
-			}
-			call, derived := instr.(*ssa.Call)
-			if derived && !slices.ContainsFunc(call.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
+			if p.New != calls.Clock && p.New != calls.Random || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) || r.handed(value, nil) {
 				continue
 			}
 			advice := "use DeriveRequestID, or NewRequestID and store it"
-			if derived {
+			if calls.Is[*ssa.Call](value) {
 				advice = "derive it from the payment's own day, which is stored"
 			}
 			r.report(value.Pos(), "request ID made from "+p.New+" ("+p.Name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
 		}
 	}
+}
+
+// sources are the values from which an instruction makes a request ID. A text that may also be given is none.
+func (r *rule) sources(instr ssa.Instruction) (from []ssa.Value) {
+	value, ok := instr.(ssa.Value)
+	if !ok || !calls.Named(value.Type(), r.Model.ID) {
+		return nil
+	}
+	switch v := instr.(type) {
+	case *ssa.ChangeType, *ssa.Convert:
+		from = calls.Operands(instr)
+	case *ssa.Call:
+		fn := v.Call.StaticCallee()
+		derives := calls.Calls(v.Common(), r.Model.Derived...) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0)
+		if derives && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
+			from = v.Call.Args
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(from), func(of ssa.Value) bool {
+		phi, ok := of.(*ssa.Phi)
+		return ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) })
+	})
 }
 
 func (r *rule) handed(v, id ssa.Value) bool {
@@ -243,9 +210,9 @@ func (r *rule) handed(v, id ssa.Value) bool {
 // ofData reports whether a value is made of more than constants, times and new request IDs.
 func ofData(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool {
-		_, constant := p.Value.(*ssa.Const)
 		call, ok := p.Value.(*ssa.Call)
-		return !constant && (p.New == calls.Random || p.New == "" && !(ok && calls.Callee(call.Common()) != nil && calls.Pure(calls.Callee(call.Common()))))
+		pure := ok && calls.Callee(call.Common()) != nil && calls.Pure(calls.Callee(call.Common()))
+		return p.New == calls.Random || p.New == "" && !calls.Is[*ssa.Const](p.Value) && !pure
 	})
 }
 
@@ -253,11 +220,14 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// unstored reports an ID that a function makes, sends, and then stores.
+// unstored reports an ID that a function makes, sends, and then stores. A journal stores it first.
 func (r *rule) unstored(call *calls.Call) {
+	if strings.HasPrefix(call.Name, "Journal.") {
+		return
+	}
 	for _, p := range r.Key(call) {
 		at, ok := p.Value.(*ssa.Call)
-		if !ok || p.New != calls.NewID || p.Value.Parent() != call.In {
+		if !ok || p.New != calls.NewID || at.Parent() != call.In {
 			continue
 		}
 		uses, returned := r.Handed(at, nil, call.Instr)

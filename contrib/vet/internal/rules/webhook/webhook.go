@@ -2,6 +2,7 @@
 package webhook
 
 import (
+	"go/token"
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
@@ -33,7 +34,8 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	for _, fn := range r.Funcs {
 		if r.handles(fn) {
-			r.handler(fn)
+			r.acknowledged(fn)
+			r.fresh(fn)
 		}
 	}
 	return nil, nil
@@ -46,80 +48,87 @@ func (r *rule) handles(fn *ssa.Function) bool {
 		slices.ContainsFunc(fn.Params, func(param *ssa.Parameter) bool { return calls.Named(param.Type(), r.Model.Message) })
 }
 
-func (r *rule) handler(fn *ssa.Function) {
-	waits := false
-	var started []*ssa.Go
-	for instr := range calls.All[ssa.Instruction](fn) {
+// acknowledged reports work in a handler that is not done when the handler returns nil.
+func (r *rule) acknowledged(fn *ssa.Function) {
+	waits := r.waits(fn)
+	for instr := range calls.All[ssa.CallInstruction](fn) {
 		switch instr := instr.(type) {
 		case *ssa.Go:
-			started = append(started, instr)
-		case *ssa.UnOp:
-			waits = waits || instr.Op.String() == "<-"
-		case *ssa.Select:
-			waits = true
+			if !waits {
+				r.Reportf(r.pass, r.Pos(instr), "the message is acknowledged while a goroutine still works on it: if the process ends, it is lost; "+
+					"do the work before the function returns, or put the message into a durable queue")
+			}
 		case *ssa.Call:
-			callee := calls.Callee(instr.Common())
-			waits = waits || callee != nil && callee.Name() == "Wait"
-			if callee != nil && !waits {
-				r.swallowed(instr)
+			if !waits && r.works(instr) && r.swallowed(instr) {
+				r.Reportf(r.pass, r.Pos(instr), "after an error of "+calls.Callee(instr.Common()).Name()+" the message is acknowledged, and lost; return the error")
 			}
-		}
-	}
-	for _, instr := range started {
-		if !waits {
-			r.Reportf(r.pass, r.Pos(instr), "the message is acknowledged while a goroutine still works on it: if the process ends, it is lost; "+
-				"do the work before the function returns, or put the message into a durable queue")
-		}
-	}
-	for _, call := range r.Calls {
-		if call.In != fn || call.Kind != calls.Keyed {
-			continue
-		}
-		for _, p := range r.Key(call) {
-			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && p.New != calls.Clock {
-				r.Reportf(r.pass, r.Pos(made), "a webhook message can arrive more than once, and is paid under a new request ID each time; derive the ID from that of the message")
-			}
-		}
-		if call.Own {
-			r.Reportf(r.pass, call.Pos(), "a webhook message can arrive more than once, and "+call.Name+" pays it under a new request ID each time; derive the ID from that of the message")
 		}
 	}
 }
 
-// swallowed reports work in a function that acknowledges the message even if the work returns an error.
-func (r *rule) swallowed(instr *ssa.Call) {
-	results := instr.Common().Signature().Results()
-	callee := calls.Callee(instr.Common())
-	if results.Len() == 0 || !calls.IsError(results.At(results.Len()-1).Type()) || calls.Logs(instr.Common()) ||
-		calls.Pure(callee) || callee.Name() == "Decode" || r.Model.OwnsPackage(callee.Pkg()) && r.Find(instr) == nil {
-		return
+// fresh reports a payment under a new request ID in a handler.
+func (r *rule) fresh(fn *ssa.Function) {
+	const fresh = "a webhook message can arrive more than once, and is paid under a new request ID each time; derive the ID from that of the message"
+	for _, call := range r.Calls {
+		if call.In != fn || call.Kind != calls.Keyed {
+			continue
+		}
+		if call.Own {
+			r.Reportf(r.pass, call.Pos(), fresh)
+		}
+		for _, p := range r.Key(call) {
+			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && p.New != calls.Clock {
+				r.Reportf(r.pass, r.Pos(made), fresh)
+			}
+		}
 	}
-	work := &calls.Call{Func: calls.Func{Err: results.Len() - 1, Result: calls.None, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: instr, In: instr.Parent()}
+}
+
+// waits reports whether a function waits for goroutines.
+func (r *rule) waits(fn *ssa.Function) bool {
+	for instr := range calls.All[ssa.Instruction](fn) {
+		switch instr := instr.(type) {
+		case *ssa.Select:
+			return true
+		case *ssa.UnOp:
+			if instr.Op == token.ARROW {
+				return true
+			}
+		case *ssa.Call:
+			if calls.Calls(instr.Common(), "(*sync.WaitGroup).Wait", "(*golang.org/x/sync/errgroup.Group).Wait") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// works reports whether a call does work for a message, and can fail: it is not of the SDK, and does not only read the message.
+func (r *rule) works(call *ssa.Call) bool {
+	callee := calls.Callee(call.Common())
+	return callee != nil && callee.Pkg() != nil && calls.ReturnsError(call.Common().Signature()) && !calls.Pure(callee) && callee.Pkg().Path() != "encoding/json" &&
+		(!r.Model.OwnsPackage(callee.Pkg()) || r.Find(call) != nil)
+}
+
+// swallowed reports whether a function acknowledges the message after an error of a call that reaches only logs.
+func (r *rule) swallowed(instr *ssa.Call) (calm bool) {
+	work := calls.Plain(instr)
 	if work.Value(work.Err) == nil {
-		return
+		return false
 	}
-	calm := false
 	r.After(work, true, func(next ssa.Instruction) bool {
 		switch next := next.(type) {
-		case ssa.CallInstruction:
+		case ssa.CallInstruction: // others may handle the error
 			callee := calls.Callee(next.Common())
-			if _, builtin := next.Common().Value.(*ssa.Builtin); !builtin && (callee == nil || !calls.Logs(next.Common()) && !calls.Pure(callee)) {
-				return false // it may handle the error
-			}
-			if callee != nil && calls.Calls(next.Common(), "errors.Is", "errors.As", "errors.AsType") {
-				return false
-			}
+			return calls.Logs(next.Common()) || callee != nil && calls.Pure(callee) && callee.Pkg().Path() != "errors" || calls.Is[*ssa.Builtin](next.Common().Value)
 		case *ssa.Send, *ssa.MapUpdate:
 			return false
 		case *ssa.Return:
-			c, ok := next.Results[0].(*ssa.Const)
-			calm = calm || ok && c.IsNil()
+			calm = calm || calls.IsNil(next.Results[0])
 		}
 		return true
 	})
-	if calm {
-		r.Reportf(r.pass, r.Pos(instr), "after an error of "+callee.Name()+" the message is acknowledged, and lost; return the error")
-	}
+	return calm
 }
 
 // early reports a claim that is marked as done before the payment.

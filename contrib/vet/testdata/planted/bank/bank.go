@@ -3,6 +3,7 @@ package bank
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/cardprograms/prepaid"
 
@@ -19,6 +20,14 @@ type Order struct {
 
 func (b *Bank) Pay(ctx context.Context, o Order) error {
 	return b.Ledger.Move(ctx, o.Key, o.To, o.Amount)
+}
+
+func (b *Bank) PayLogged(ctx context.Context, o Order) error {
+	err := b.Pay(ctx, o)
+	if err != nil {
+		slog.Error("pay", "err", err)
+	}
+	return err
 }
 
 func (b *Bank) PayNew(ctx context.Context, o Order) error {

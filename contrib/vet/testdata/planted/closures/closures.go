@@ -3,7 +3,6 @@ package closures
 
 import (
 	"context"
-	"fmt"
 	"log"
 	"time"
 
@@ -43,7 +42,7 @@ func GoodClosure(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) 
 func withRetry(n int, f func() error) (err error) {
 	for i := 0; i < n; i++ {
 		if err = f(); err == nil {
-			return nil
+			break
 		}
 		time.Sleep(time.Second)
 	}
@@ -111,31 +110,4 @@ func GoodCaptured(ctx context.Context, c *prepaid.Client, p prepaid.TransferPara
 	run := func() { _, err = c.Accounts.Transfer(ctx, "EA1", p) }
 	run()
 	return err
-}
-
-func BadFundingClosure(ctx context.Context, c *prepaid.Client, ps []prepaid.ReverseFundingParams) error {
-	reverse := func(p prepaid.ReverseFundingParams) error {
-		_, err := c.Funding.Reverse(ctx, p) // want: funding
-		return err
-	}
-	for _, p := range ps {
-		if err := reverse(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func GoodFundingClosure(ctx context.Context, c *prepaid.Client, ps []prepaid.ReverseFundingParams) error {
-	reverse := func(p prepaid.ReverseFundingParams) (*prepaid.FundingResult, error) { return c.Funding.Reverse(ctx, p) }
-	for _, p := range ps {
-		r, err := reverse(p)
-		if err != nil {
-			return err
-		}
-		if !r.Approved() {
-			return fmt.Errorf("reversal of %s declined", p.ParentTransactionID)
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package concurrent
 
 import (
 	"context"
-	"log"
 	"sync"
 
 	"github.com/cardprograms/prepaid"
@@ -103,76 +102,4 @@ func GoodGroupOnce(ctx context.Context, c *prepaid.Client, items []Item) error {
 		})
 	}
 	return g.Wait()
-}
-
-func BadGroupFunding(ctx context.Context, c *prepaid.Client, items []prepaid.RedeemFundingParams) error {
-	var g errgroup.Group
-	for _, item := range items {
-		g.Go(func() error {
-			_, err := c.Funding.Redeem(ctx, item) // want: funding
-			return err
-		})
-	}
-	return g.Wait()
-}
-
-func GoodGroupFunding(ctx context.Context, c *prepaid.Client, items []prepaid.RedeemFundingParams) ([]*prepaid.FundingResult, error) {
-	var g errgroup.Group
-	results := make([]*prepaid.FundingResult, len(items))
-	for i, item := range items {
-		g.Go(func() (err error) {
-			results[i], err = c.Funding.Redeem(ctx, item)
-			return err
-		})
-	}
-	return results, g.Wait()
-}
-
-func BadGoIterator(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) <-chan *prepaid.Transaction {
-	ch := make(chan *prepaid.Transaction)
-	go func() {
-		defer close(ch)
-		for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-			if err != nil {
-				return
-			}
-			ch <- t
-		}
-	}()
-	return ch
-}
-
-type item struct {
-	t   *prepaid.Transaction
-	err error
-}
-
-func GoodGoIterator(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) <-chan item {
-	ch := make(chan item)
-	go func() {
-		defer close(ch)
-		for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
-			ch <- item{t, err}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return ch
-}
-
-func GoodErrChannel(ctx context.Context, c *prepaid.Client, items []Item) error {
-	errs := make(chan error, len(items))
-	for _, i := range items {
-		go func() {
-			_, err := c.Accounts.Transfer(ctx, "EA1", i.params())
-			errs <- err
-		}()
-	}
-	for range items {
-		if err := <-errs; err != nil {
-			log.Println(err)
-		}
-	}
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 )
 
 // Mistake: closure variable called twice.
-
 func redeemClosure(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) (bool, error) {
 	call := func() (*prepaid.FundingResult, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -26,8 +25,6 @@ func redeemClosure(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundi
 	}
 	return res.Approved(), nil
 }
-
-// The right form.
 
 func redeemClosureRight(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) (bool, error) {
 	call := func() (*prepaid.FundingResult, error) {

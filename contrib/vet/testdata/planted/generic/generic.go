@@ -49,27 +49,6 @@ func GoodMust(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) 
 	return Must(c.Accounts.Transfer(ctx, "EA1", p))
 }
 
-func Map[A, B any](in []A, f func(A) B) (out []B) {
-	for _, a := range in {
-		out = append(out, f(a))
-	}
-	return out
-}
-
-func BadMapPay(ctx context.Context, c *prepaid.Client, ps []prepaid.TransferParams) []bool {
-	return Map(ps, func(p prepaid.TransferParams) bool {
-		_, err := c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
-		return err == nil
-	})
-}
-
-func GoodMapPay(ctx context.Context, c *prepaid.Client, ps []prepaid.TransferParams) []error {
-	return Map(ps, func(p prepaid.TransferParams) error {
-		_, err := c.Accounts.Transfer(ctx, "EA1", p)
-		return err
-	})
-}
-
 // Pay pays over anything that transfers.
 func Pay[S interface {
 	Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error)

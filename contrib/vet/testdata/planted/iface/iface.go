@@ -14,10 +14,6 @@ type Transferrer interface {
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
 }
 
-type Redeemer interface {
-	Redeem(ctx context.Context, params prepaid.RedeemFundingParams) (*prepaid.FundingResult, error)
-}
-
 func BadIface(ctx context.Context, t Transferrer, p prepaid.TransferParams) {
 	_, _ = t.Transfer(ctx, "EA1", p) // want: outcome
 }
@@ -26,38 +22,6 @@ func GoodIface(ctx context.Context, t Transferrer, p prepaid.TransferParams) {
 	if _, err := t.Transfer(ctx, "EA1", p); err != nil {
 		slog.Error("transfer", "err", err)
 	}
-}
-
-func BadIfaceLoop(ctx context.Context, t Transferrer, p prepaid.TransferParams) (err error) {
-	for range 2 {
-		p.RequestID = prepaid.NewRequestID() // want: requestid
-		if _, err = t.Transfer(ctx, "EA1", p); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-func GoodIfaceLoop(ctx context.Context, t Transferrer, p prepaid.TransferParams) (err error) {
-	for range 2 {
-		if _, err = t.Transfer(ctx, "EA1", p); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-func BadIfaceRedeem(ctx context.Context, r Redeemer, p prepaid.RedeemFundingParams) error {
-	_, err := r.Redeem(ctx, p) // want: funding
-	return err
-}
-
-func GoodIfaceRedeem(ctx context.Context, r Redeemer, p prepaid.RedeemFundingParams) (prepaid.FundingOutcome, error) {
-	res, err := r.Redeem(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	return res.Outcome, nil
 }
 
 type Pay func(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
@@ -128,10 +92,6 @@ func (g *Gateway) GoodFallback(ctx context.Context, p prepaid.TransferParams) er
 	log.Println(err)
 	_, err = g.Accounts.Transfer(ctx, "EA1", p)
 	return err
-}
-
-type Lister interface {
-	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) func(func(*prepaid.Transaction, error) bool)
 }
 
 type history func(context.Context) func(func(*prepaid.Transaction, error) bool)

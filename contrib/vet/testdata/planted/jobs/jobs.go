@@ -11,12 +11,8 @@ import (
 )
 
 type Job struct {
-	ID       string                       `json:"id"`
-	Account  prepaid.AccountID            `json:"account"`
-	Funding  *prepaid.RedeemFundingParams `json:"funding"`
-	Transfer *prepaid.TransferParams      `json:"transfer"`
-	Tries    int                          `json:"tries"`
-	LastSent time.Time                    `json:"last_sent"`
+	ID      string                       `json:"id"`
+	Funding *prepaid.RedeemFundingParams `json:"funding"`
 }
 
 type Worker struct {
@@ -24,34 +20,21 @@ type Worker struct {
 	funding interface {
 		Redeem(context.Context, prepaid.RedeemFundingParams) (*prepaid.FundingResult, error)
 	}
-	accounts *prepaid.AccountsService
-	store    Store
-	log      *slog.Logger
-}
-
-type Store interface {
-	Done(ctx context.Context, id string) error
-	Failed(ctx context.Context, id string, err error) error
-	Unknown(ctx context.Context, id string, lastSent time.Time) error
-	SaveID(ctx context.Context, id string, request prepaid.RequestID) error
+	log *slog.Logger
 }
 
 // Mistake: requeue of a redemption.
-
 func (w *Worker) Redemptions(ctx context.Context) {
 	for job := range w.jobs {
 		res, err := w.funding.Redeem(ctx, *job.Funding) // want: retry
 		if err != nil {
 			w.log.Warn("redeem, again", "err", err)
-			job.Tries++
 			w.jobs <- job
 			continue
 		}
 		w.log.Info("redeemed", "job", job.ID, "outcome", res.Outcome)
 	}
 }
-
-// The right form.
 
 func (w *Worker) RedemptionsRight(ctx context.Context) {
 	for job := range w.jobs {
@@ -69,7 +52,6 @@ func (w *Worker) RedemptionsRight(ctx context.Context) {
 }
 
 // Mistake: ticker.
-
 func (w *Worker) RedeemEvery(ctx context.Context, p prepaid.RedeemFundingParams) error {
 	t := time.NewTicker(5 * time.Second)
 	defer t.Stop()
@@ -88,8 +70,6 @@ func (w *Worker) RedeemEvery(ctx context.Context, p prepaid.RedeemFundingParams)
 		}
 	}
 }
-
-// The right form.
 
 func (w *Worker) RedeemQueued(ctx context.Context, next func() prepaid.RedeemFundingParams) error {
 	t := time.NewTicker(5 * time.Second)

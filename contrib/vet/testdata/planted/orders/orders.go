@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -26,7 +25,6 @@ type Order struct {
 	Account   prepaid.AccountID
 	Amount    prepaid.Amount
 	RequestID prepaid.RequestID
-	LastSent  time.Time
 }
 
 func (s *Service) params(o Order) prepaid.TransferParams {
@@ -35,7 +33,6 @@ func (s *Service) params(o Order) prepaid.TransferParams {
 }
 
 // Mistake: new id after ErrRequestIDReused.
-
 func (s *Service) PayReused(ctx context.Context, o Order) error {
 	params := s.params(o)
 	_, err := s.client.Accounts.Transfer(ctx, s.float, params)
@@ -45,8 +42,6 @@ func (s *Service) PayReused(ctx context.Context, o Order) error {
 	}
 	return err
 }
-
-// The right form.
 
 func (s *Service) PayReusedRight(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
@@ -58,7 +53,6 @@ func (s *Service) PayReusedRight(ctx context.Context, o Order) error {
 }
 
 // Mistake: marked failed on any error.
-
 func (s *Service) SettleFailed(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
 	state := "paid"
@@ -69,8 +63,6 @@ func (s *Service) SettleFailed(ctx context.Context, o Order) error {
 	_, err = s.db.ExecContext(ctx, `UPDATE orders SET state = $1 WHERE id = $2`, state, o.ID) // want: outcome
 	return err
 }
-
-// The right form.
 
 func (s *Service) SettleFailedRight(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
@@ -87,7 +79,6 @@ func (s *Service) SettleFailedRight(ctx context.Context, o Order) error {
 }
 
 // Mistake: status code decides.
-
 func (s *Service) ByStatus(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
 	if response, ok := errors.AsType[*prepaid.APIError](err); ok && response.StatusCode >= 400 && response.StatusCode < 500 {
@@ -96,8 +87,6 @@ func (s *Service) ByStatus(ctx context.Context, o Order) error {
 	}
 	return err
 }
-
-// The right form.
 
 func (s *Service) ByStatusRight(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
@@ -112,7 +101,6 @@ func (s *Service) ByStatusRight(ctx context.Context, o Order) error {
 }
 
 // Mistake: compensation when outcome unknown.
-
 func (s *Service) Compensate(ctx context.Context, o Order, from prepaid.AccountID) error {
 	_, err := s.client.Accounts.Transfer(ctx, from, s.params(o))
 	switch prepaid.OutcomeOf(err) {
@@ -124,8 +112,6 @@ func (s *Service) Compensate(ctx context.Context, o Order, from prepaid.AccountI
 	}
 	return nil
 }
-
-// The right form.
 
 func (s *Service) CompensateRight(ctx context.Context, o Order, from prepaid.AccountID) error {
 	_, err := s.client.Accounts.Transfer(ctx, from, s.params(o))
@@ -143,7 +129,6 @@ func (s *Service) CompensateRight(ctx context.Context, o Order, from prepaid.Acc
 }
 
 // Mistake: payment in a closure of a transaction.
-
 func (s *Service) Cashout(ctx context.Context, o Order) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE balances SET amount = amount - $1 WHERE id = $2`, o.Amount, o.ID); err != nil {
@@ -153,8 +138,6 @@ func (s *Service) Cashout(ctx context.Context, o Order) error {
 		return err
 	})
 }
-
-// The right form.
 
 func (s *Service) CashoutRight(ctx context.Context, o Order) error {
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
@@ -169,7 +152,6 @@ func (s *Service) CashoutRight(ctx context.Context, o Order) error {
 }
 
 // Mistake: stored after the call.
-
 func (s *Service) StoreAfter(ctx context.Context, o Order) error {
 	params := s.params(o)
 	params.RequestID = prepaid.NewRequestID() // want: requestid
@@ -180,8 +162,6 @@ func (s *Service) StoreAfter(ctx context.Context, o Order) error {
 	_, err = s.db.ExecContext(ctx, `UPDATE orders SET request_id = $1, transaction_id = $2 WHERE id = $3`, string(params.RequestID), string(result.TransactionID), o.ID)
 	return err
 }
-
-// The right form.
 
 func (s *Service) StoreBefore(ctx context.Context, o Order) error {
 	params := s.params(o)
@@ -198,7 +178,6 @@ func (s *Service) StoreBefore(ctx context.Context, o Order) error {
 }
 
 // Mistake: generator in a field.
-
 func (s *Service) Tip(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, s.float, prepaid.TransferParams{
 		RequestID: s.newID(), Amount: o.Amount, DestinationAccountID: o.Account,
@@ -212,8 +191,6 @@ func (s *Service) Tip(ctx context.Context, o Order) error {
 	}
 	return err
 }
-
-// The right form.
 
 func (s *Service) TipRight(ctx context.Context, o Order) error {
 	params := prepaid.TransferParams{
@@ -231,15 +208,12 @@ func (s *Service) TipRight(ctx context.Context, o Order) error {
 }
 
 // Mistake: %v.
-
 func (s *Service) Wrapped(ctx context.Context, o Order) error {
 	if _, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o)); err != nil {
 		return fmt.Errorf("order %s: %v", o.ID, err) // want: outcome
 	}
 	return nil
 }
-
-// The right form.
 
 func (s *Service) WrappedRight(ctx context.Context, o Order) error {
 	if _, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o)); err != nil {
@@ -257,4 +231,35 @@ func (s *Service) inTx(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// Mistake: payment between Begin and Commit.
+func (s *Service) PayInside(ctx context.Context, o Order) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, `INSERT INTO payments (id) VALUES ($1)`, o.ID); err != nil {
+		return err
+	}
+	if _, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o)); err != nil { // want: outcome
+		return err
+	}
+	return tx.Commit()
+}
+
+func (s *Service) PayAfterwards(ctx context.Context, o Order) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO payments (id) VALUES ($1)`, o.ID); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	_, err = s.client.Accounts.Transfer(ctx, s.float, s.params(o))
+	return err
 }

@@ -3,11 +3,11 @@ package plain
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log"
-	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -117,9 +117,13 @@ func BadUUID(ctx context.Context, c *prepaid.Client, o order) error {
 	return err
 }
 
-func BadRand(ctx context.Context, c *prepaid.Client, o order) error {
+func BadRead(ctx context.Context, c *prepaid.Client, o order) error {
 	p := params(o.ID, o.Amount)
-	p.RequestID = prepaid.RequestID("pay-" + strconv.FormatInt(rand.Int64(), 36)) // want: requestid
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return err
+	}
+	p.RequestID = prepaid.RequestID(hex.EncodeToString(b[:])) // want: requestid
 	_, err := c.Accounts.Transfer(ctx, "EA1", p)
 	return err
 }
@@ -248,6 +252,21 @@ func BadHistorySkip(ctx context.Context, c *prepaid.Client, id prepaid.AccountID
 		if err != nil {
 			continue
 		}
+		all = append(all, t)
+	}
+	return all
+}
+
+func BadRows(report *prepaid.ReportReader) (n int) {
+	for range report.Rows() { // want: iterator
+		n++
+	}
+	return n
+}
+
+func BadHistoryUnused(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		_ = err
 		all = append(all, t)
 	}
 	return all

@@ -30,7 +30,6 @@ func (a *App) cashback(p Purchase, id prepaid.RequestID) prepaid.TransferParams 
 }
 
 // Mistake: new id.
-
 func (a *App) OnTransaction(ctx context.Context, m *prepaid.Message) error {
 	var p Purchase
 	if err := m.Decode(&p); err != nil {
@@ -39,8 +38,6 @@ func (a *App) OnTransaction(ctx context.Context, m *prepaid.Message) error {
 	_, err := a.client.Accounts.Transfer(ctx, "EA1", a.cashback(p, prepaid.NewRequestID())) // want: webhook
 	return err
 }
-
-// The right form.
 
 func (a *App) OnTransactionRight(ctx context.Context, m *prepaid.Message) error {
 	var p Purchase
@@ -52,7 +49,6 @@ func (a *App) OnTransactionRight(ctx context.Context, m *prepaid.Message) error 
 }
 
 // Mistake: nil after failure.
-
 func (a *App) handlerNil() (http.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
 		AllowUnverified: true,
@@ -65,8 +61,6 @@ func (a *App) handlerNil() (http.Handler, error) {
 		},
 	})
 }
-
-// The right form.
 
 func (a *App) handlerErr() (http.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
@@ -82,7 +76,6 @@ func (a *App) handlerErr() (http.Handler, error) {
 }
 
 // Mistake: goroutine.
-
 func (a *App) handlerGo() (http.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
 		AllowUnverified: true,
@@ -97,8 +90,6 @@ func (a *App) handlerGo() (http.Handler, error) {
 	})
 }
 
-// The right form.
-
 func (a *App) handlerSync() (http.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
 		AllowUnverified: true,
@@ -111,7 +102,6 @@ func (a *App) handlerSync() (http.Handler, error) {
 }
 
 // Mistake: claim done before the work.
-
 func (a *App) withClaims(ctx context.Context, claims webhook.ClaimStore, m *prepaid.Message) error {
 	c, err := claims.Claim(ctx, webhook.ClaimID(m), 0)
 	if err != nil {
@@ -122,8 +112,6 @@ func (a *App) withClaims(ctx context.Context, claims webhook.ClaimStore, m *prep
 	}
 	return a.OnTransactionRight(ctx, m)
 }
-
-// The right form.
 
 func (a *App) withClaimsRight(ctx context.Context, claims webhook.ClaimStore, m *prepaid.Message) error {
 	c, err := claims.Claim(ctx, webhook.ClaimID(m), 0)

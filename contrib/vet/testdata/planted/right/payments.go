@@ -38,6 +38,7 @@ type Service struct {
 	last    error
 	lastErr atomic.Pointer[error]
 	results map[string]*prepaid.FundingResult
+	ids     map[string]prepaid.RequestID
 }
 
 type Order struct {

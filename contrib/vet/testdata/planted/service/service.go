@@ -86,12 +86,6 @@ func (s *PayoutService) GoodStoredID(ctx context.Context, p Payout) error {
 	return err
 }
 
-func (s *PayoutService) BadFlag(ctx context.Context, p Payout) (ok bool) {
-	_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key}) // want: outcome
-	ok = err == nil
-	return ok
-}
-
 func (s *PayoutService) BadStatus(ctx context.Context, p Payout) error {
 	status := "paid"
 	if _, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key}); err != nil { // want: outcome
@@ -123,46 +117,6 @@ func (s *PayoutService) GoodIssue(ctx context.Context, params prepaid.IssueParam
 		return nil
 	}
 	return issued
-}
-
-func (s *PayoutService) BadRefund(ctx context.Context, params prepaid.RefundFundingParams) error {
-	res, err := s.client.Funding.Refund(ctx, params) // want: funding
-	if err != nil {
-		return err
-	}
-	s.log.Info("refunded", "transaction", res.TransactionID)
-	return nil
-}
-
-func (s *PayoutService) GoodRefund(ctx context.Context, params prepaid.RefundFundingParams) error {
-	res, err := s.client.Funding.Refund(ctx, params)
-	if err != nil {
-		return err
-	}
-	s.log.Info("refund", "outcome", res.Outcome)
-	return nil
-}
-
-func (s *PayoutService) BadSum(ctx context.Context, id prepaid.AccountID) (sum prepaid.Amount) {
-	for t, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-		if err != nil {
-			break
-		}
-		sum, _ = sum.Add(t.Amount)
-	}
-	return sum
-}
-
-func (s *PayoutService) GoodSum(ctx context.Context, id prepaid.AccountID) (sum prepaid.Amount, err error) {
-	for t, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
-		if err != nil {
-			return sum, err
-		}
-		if sum, err = sum.Add(t.Amount); err != nil {
-			return sum, err
-		}
-	}
-	return sum, nil
 }
 
 func (s *PayoutService) BadCollect(ctx context.Context, id prepaid.AccountID) []*prepaid.Transaction {

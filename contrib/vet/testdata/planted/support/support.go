@@ -14,7 +14,6 @@ import (
 )
 
 // Mistake: plain loop.
-
 func redeemLoop(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
 	var last error
 	for i := 0; i < 5; i++ {
@@ -30,8 +29,6 @@ func redeemLoop(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingP
 	return last
 }
 
-// The right form.
-
 func redeemLoopRight(ctx context.Context, c *prepaid.Client, ps []prepaid.RedeemFundingParams) error {
 	for i, p := range ps {
 		res, err := c.Funding.Redeem(ctx, p)
@@ -44,7 +41,6 @@ func redeemLoopRight(ctx context.Context, c *prepaid.Client, ps []prepaid.Redeem
 }
 
 // Mistake: goto.
-
 func refundGoto(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
 	tries := 0
 again:
@@ -57,8 +53,6 @@ again:
 	}
 	return res.Approved(), nil
 }
-
-// The right form.
 
 func refundGotoRight(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
 	tries := 0
@@ -76,7 +70,6 @@ again:
 }
 
 // Mistake: server error only.
-
 func createServer(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
 	for {
 		account, err := c.Accounts.Create(ctx, p) // want: retry
@@ -87,8 +80,6 @@ func createServer(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccoun
 		return account, err
 	}
 }
-
-// The right form.
 
 func createRate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
 	for {
@@ -102,20 +93,16 @@ func createRate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountP
 }
 
 // Mistake: struct literal from clock.
-
 func dailyID(name string) prepaid.RequestID {
 	now := time.Now().UTC()
 	return prepaid.DeriveRequestID(prepaid.Date{Year: now.Year(), Month: now.Month(), Day: now.Day()}, "allowance", name) // want: requestid
 }
-
-// The right form.
 
 func dayID(day time.Time, name string) prepaid.RequestID {
 	return prepaid.DeriveRequestID(prepaid.Date{Year: day.Year(), Month: day.Month(), Day: day.Day()}, "allowance", name)
 }
 
 // Mistake: closed on one path only.
-
 func stats(path string) (journal.Stats, error) {
 	j, err := journalfile.Open(path, journalfile.Options{}) // want: journal
 	if err != nil {
@@ -127,8 +114,6 @@ func stats(path string) (journal.Stats, error) {
 	}
 	return s, j.Close()
 }
-
-// The right form.
 
 func statsRight(path string) (journal.Stats, error) {
 	j, err := journalfile.Open(path, journalfile.Options{})
@@ -143,7 +128,6 @@ func statsRight(path string) (journal.Stats, error) {
 }
 
 // Mistake: new id after window.
-
 func payWindow(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
 	switch {
@@ -155,8 +139,6 @@ func payWindow(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p
 		return err
 	}
 }
-
-// The right form.
 
 func payWindowRight(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)

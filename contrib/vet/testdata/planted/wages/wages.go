@@ -25,7 +25,6 @@ type Run struct {
 }
 
 // Mistake: falls back to the bank.
-
 func (r *Run) CardOrBank(ctx context.Context, e Employee) error {
 	_, err := r.Client.Accounts.Transfer(ctx, r.Float, prepaid.TransferParams{RequestID: e.Request, Amount: e.Wage,
 		DestinationAccountID: e.Card, SourceReference: "wage", DestinationReference: "wage"})
@@ -38,8 +37,6 @@ func (r *Run) CardOrBank(ctx context.Context, e Employee) error {
 		Destination: e.Bank, BSB: e.Bank.BSB, SourceReference: "wage", DestinationReference: "wage"})
 	return err
 }
-
-// The right form.
 
 func (r *Run) CardOrBankRight(ctx context.Context, e Employee) error {
 	_, err := r.Client.Accounts.Transfer(ctx, r.Float, prepaid.TransferParams{RequestID: e.Request, Amount: e.Wage,

@@ -71,6 +71,37 @@ func BadRetry(ctx context.Context, b *bank.Bank, o bank.Order) error {
 	return retry.Do(func() error { return b.Pay(ctx, o) }) // want: retry
 }
 
+func BadRetryNew(ctx context.Context, b *bank.Bank, o bank.Order) error {
+	return retry.Do(func() error { // want: retry
+		return b.PayNew(ctx, o) // want: requestid
+	})
+}
+
+// again passes its function on to a library.
+func again(f func() error) error { return retry.Do(f, retry.Attempts(3)) }
+
+func BadAgain(ctx context.Context, b *bank.Bank, o bank.Order) error {
+	return again(func() error { return b.Pay(ctx, o) }) // want: retry
+}
+
+// BadMessage handles webhook messages.
+func BadMessage(ctx context.Context, b *bank.Bank, m *prepaid.Message) error {
+	return b.PayNew(ctx, bank.Order{To: prepaid.AccountID(m.ID)}) // want: webhook
+}
+
+// The bank logs its errors.
+func GoodLogged(ctx context.Context, b *bank.Bank, o bank.Order) { _ = b.PayLogged(ctx, o) }
+
+func GoodIgnored(ctx context.Context, b *bank.Bank, o bank.Order) {
+	//prepaidvet:ignore outcome the next run reads the history
+	_ = b.Pay(ctx, o)
+}
+
+func BadIgnored(ctx context.Context, b *bank.Bank, o bank.Order) {
+	//prepaidvet:ignore outcome
+	_ = b.Pay(ctx, o) // want: outcome
+}
+
 func GoodRetryIf(ctx context.Context, b *bank.Bank, o bank.Order) error {
 	return retry.Do(func() error { return b.Pay(ctx, o) }, retry.RetryIf(func(err error) bool {
 		return prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed
