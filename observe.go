@@ -306,22 +306,24 @@ func (e *ValidationError) LogValue() slog.Value {
 	return slog.GroupValue(slog.Any("fields", fields), slog.String("error", e.Error()))
 }
 
-// isFreeHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
-// idempotency key, net/http would repeat a POST by itself.
+// isFreeHeader reports whether the caller may set a header. The others belong to the client, the connection or proxies, or replace method
+// or path; with an idempotency key, net/http would repeat a POST by itself. Some servers read '_' as '-'.
 func isFreeHeader(name string) bool {
 	if name == "" || !ascii.IsName(name) {
 		return false
 	}
-	name = strings.ToLower(name)
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	for _, taken := range []string{
-		"accept", "authorization", "connection", "content-", "cookie", "expect", "host", "if-", "keep-alive", "proxy-",
-		"range", "te", "trailer", "transfer-", "upgrade", "user-agent",
+		"accept", "accept-charset", "accept-encoding", "authorization", "connection", "content-", "cookie", "expect", "host", "keep-alive",
+		"proxy-", "te", "trailer", "transfer-", "upgrade", "user-agent",
 	} {
-		if name == taken || strings.HasPrefix(name, taken) && (strings.HasSuffix(taken, "-") || taken == "accept") {
+		if name == taken || strings.HasSuffix(taken, "-") && strings.HasPrefix(name, taken) {
 			return false
 		}
 	}
-	return !strings.Contains(name, "idempotency") && !strings.Contains(name, "http-method")
+	return !slices.ContainsFunc([]string{
+		"idempotency", "forwarded", "http-method", "method-override", "path-override", "original-", "rewrite-",
+	}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // isHeaderValue reports whether net/http sends a value unchanged.

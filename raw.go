@@ -36,8 +36,9 @@ type RawRequest struct {
 	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted. The params of
 	// a method, also embedded in a struct with more members, are sent as by that method, but not validated.
 	Body any `redact:"content"`
-	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are refused. Names
-	// with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
+	// Header has further headers. Refused are headers of the client, the connection and proxies, such as Authorization, Content-Type, Cookie
+	// and X-Forwarded-Host; headers that replace method or path, such as X-HTTP-Method-Override and X-Original-URL; and names with
+	// "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
 	// Repeatable permits the client to repeat the request, within Config.Retry, after an attempt that may have reached the service and got no
 	// usable response. Without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or for a request that
@@ -154,12 +155,7 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		v.fault("path", "is that of "+strings.Join(names, " and ")+": call that instead")
 	}
 	described.header = r.Header.Clone()
-	for name, values := range r.Header {
-		if !isFreeHeader(name) || slices.ContainsFunc(values, func(value string) bool { return !isHeaderValue(value) }) {
-			v.fault("header", "must have names that the client does not set, and values of printable ASCII")
-			break
-		}
-	}
+	r.checkHeader(v)
 	described.expanded = "/" + strings.Join(segments, "/")
 	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
 		for _, value := range r.Query[name] {
@@ -173,6 +169,19 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		described.encoded = r.encode(v, &described.op)
 	}
 	return segments
+}
+
+func (r *RawRequest) checkHeader(v *validator) {
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		switch {
+		case name == "" || !ascii.IsName(name):
+			v.fault("header", "must have names of letters, digits, '.', '-' and '_'")
+		case !isFreeHeader(name):
+			v.fault("header."+name, "must be left out: the client, the connection or a proxy sets it, or it replaces method or path")
+		case slices.ContainsFunc(r.Header[name], func(value string) bool { return !isHeaderValue(value) }):
+			v.fault("header."+name, "must have values of printable ASCII")
+		}
+	}
 }
 
 // segments returns the segments of the path with their values, nil after a fault. ok reports whether the template is valid.

@@ -113,6 +113,10 @@ func mutants() []mutant {
 			old: "return ErrReportNotReady", new: "return nil",
 		},
 		{
+			name: "a header replaces the method of a raw call", file: "observe.go", pkg: "./internal/tests/contract", test: "TestRawCallValidation",
+			old: `"method-override", `, new: "",
+		},
+		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},

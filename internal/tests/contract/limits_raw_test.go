@@ -153,7 +153,9 @@ func TestRawCallOfAnOperation(t *testing.T) {
 		config := harness.Config("https://cards.example")
 		config.Transport, config.Retry.MinWait, config.Retry.MaxWait = script, 1, 1
 		client := harness.NewClient(t, config)
-		r := prepaid.RawRequest{Method: row.Method, Path: row.Path, Query: url.Values{"new": {"1"}}, Header: http.Header{"x-New": {"a", "b"}, "X-new": {"c"}}}
+		r := prepaid.RawRequest{Method: row.Method, Path: row.Path, Query: url.Values{"new": {"1"}}, Header: http.Header{
+			"x-New": {"a", "b"}, "X-new": {"c"}, "Accept-Language": {"de"}, "If-Match": {"*"}, "Range": {"items=0-9"}, "X-Payment-Method": {"m"},
+		}}
 		for segment := range strings.SplitSeq(row.Path, "/") {
 			if name := strings.Trim(segment, "{}"); name != segment {
 				if r.PathValues == nil {
@@ -178,6 +180,9 @@ func TestRawCallOfAnOperation(t *testing.T) {
 		for _, q := range sent {
 			require.True(t, strings.HasSuffix(q.Target, "?new=1"), q.Target)
 			require.ElementsMatch(t, []string{"a", "b", "c"}, q.Header["X-New"])
+			require.Equal(t, "de * items=0-9 m", strings.Join([]string{
+				q.Header.Get("Accept-Language"), q.Header.Get("If-Match"), q.Header.Get("Range"), q.Header.Get("X-Payment-Method"),
+			}, " "))
 			require.Equal(t, row.Method != "GET", q.Body == `{"new":1}`)
 		}
 	}
@@ -253,12 +258,16 @@ func TestRawCallValidation(t *testing.T) {
 		check(func(r *prepaid.RawRequest) { r.Body = body }, nil, harness.Fault{Field: "body", Rule: "must be a JSON object or array"})
 	}
 	check(func(r *prepaid.RawRequest) { r.Method = http.MethodGet }, nil, harness.Fault{Field: "body", Rule: "must be nil with GET"})
-	for _, header := range []http.Header{
-		{"Authorization": {shown}}, {"content-type": {"x"}}, {"Idempotency-Key": {"x"}}, {"X-Idempotency-Key": {"x"}}, {"X-HTTP-Method-Override": {"PUT"}},
-		{"Cookie": nil}, {"X A": {"x"}}, {"": {"x"}}, {"X-A": {"x", "a\r\nb: c"}}, {"X-A": {shown}},
-	} {
-		check(func(r *prepaid.RawRequest) { r.Header = header }, nil, harness.Fault{Field: "header", Rule: "must have names"})
+	for _, name := range []string{"Cookie", "content-type", "Accept", "Accept-Encoding", "X-Idempotency-Key", "X-HTTP-Method", "X_Http_Method_Override",
+		"X-Method-Override", "x-original-url", "X-Rewrite-URL", "X-Original-Method", "X-Forwarded-Prefix", "X-HTTP-Path-Override", "Transfer_Encoding"} {
+		check(func(r *prepaid.RawRequest) { r.Header = http.Header{name: nil, "A": {"x"}} }, nil, harness.Fault{Field: "header." + name, Rule: "must be left out"})
 	}
+	for _, name := range []string{"X A", "", shown, "a\r\n"} {
+		check(func(r *prepaid.RawRequest) { r.Header = http.Header{name: {"x"}} }, nil, harness.Fault{Field: "header", Rule: "must have names"})
+	}
+	check(func(r *prepaid.RawRequest) {
+		r.Header = http.Header{"X-A": {"x", "a\r\nb: c"}, "X-B": {shown}, "Authorization": {shown}}
+	}, nil, harness.Fault{Field: "header.Authorization", Rule: "left out"}, harness.Fault{Field: "header.X-A", Rule: "printable"}, harness.Fault{Field: "header.X-B", Rule: "printable"})
 	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
 		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
 	}
