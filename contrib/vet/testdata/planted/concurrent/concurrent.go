@@ -53,44 +53,6 @@ func GoodGoWait(ctx context.Context, c *prepaid.Client, items []Item) []error {
 	return errs
 }
 
-func BadGroupID(ctx context.Context, c *prepaid.Client, items []Item) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(8)
-	for _, item := range items {
-		g.Go(func() error {
-			var err error
-			for range 3 {
-				p := item.params()
-				p.RequestID = prepaid.NewRequestID() // want: requestid
-				if _, err = c.Accounts.Transfer(ctx, "EA1", p); err == nil {
-					return nil
-				}
-			}
-			return err
-		})
-	}
-	return g.Wait()
-}
-
-func GoodGroupID(ctx context.Context, c *prepaid.Client, items []Item) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(8)
-	for _, item := range items {
-		p := item.params()
-		p.RequestID = prepaid.NewRequestID()
-		g.Go(func() error {
-			var err error
-			for range 3 {
-				if _, err = c.Accounts.Transfer(ctx, "EA1", p); err == nil {
-					return nil
-				}
-			}
-			return err
-		})
-	}
-	return g.Wait()
-}
-
 func GoodGroupOnce(ctx context.Context, c *prepaid.Client, items []Item) error {
 	var g errgroup.Group
 	for _, item := range items {

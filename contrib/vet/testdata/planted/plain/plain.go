@@ -66,42 +66,6 @@ func GoodPayAll(ctx context.Context, c *prepaid.Client, orders []order) error {
 	return errors.Join(errs...)
 }
 
-// Pays all, and each twice under another ID if the first fails.
-func BadPayAllTwice(ctx context.Context, c *prepaid.Client, orders []order) error {
-	for _, o := range orders {
-		p := params(o.ID, o.Amount)
-		p.RequestID = prepaid.NewRequestID()
-		_, err := c.Accounts.Transfer(ctx, "EA1", p)
-		if err != nil {
-			log.Printf("order %s failed, once more: %v", o.ID, err)
-			p.RequestID = prepaid.NewRequestID() // want: requestid
-			_, err = c.Accounts.Transfer(ctx, "EA1", p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func GoodPayAllTwice(ctx context.Context, c *prepaid.Client, orders []order) error {
-	for _, o := range orders {
-		p := params(o.ID, o.Amount)
-		p.RequestID = prepaid.NewRequestID()
-		_, err := c.Accounts.Transfer(ctx, "EA1", p)
-		if prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
-			log.Printf("order %s refused, smaller: %v", o.ID, err)
-			p.RequestID = prepaid.NewRequestID()
-			p.Amount = prepaid.Cents(1)
-			_, err = c.Accounts.Transfer(ctx, "EA1", p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func BadClockID(ctx context.Context, c *prepaid.Client, o order) error {
 	p := params(o.ID, o.Amount)
 	id := fmt.Sprintf("%s-%d", o.ID, time.Now().UnixNano())

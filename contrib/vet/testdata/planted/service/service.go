@@ -5,13 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
-	"time"
 
 	"github.com/avast/retry-go/v4"
 	"github.com/cardprograms/prepaid"
 	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
-	gretry "github.com/sethvargo/go-retry"
 )
 
 type PayoutService struct {
@@ -157,25 +155,4 @@ func (s *PayoutService) GoodBackoff(ctx context.Context, params prepaid.RedeemFu
 		}
 		return r, err
 	}, backoff.WithMaxTries(4))
-}
-
-func (s *PayoutService) BadGoRetry(ctx context.Context, params prepaid.DirectEntryOutParams) error {
-	b := gretry.NewFibonacci(time.Second)
-	return gretry.Do(ctx, b, func(ctx context.Context) error { // want: retry
-		if _, err := s.client.Accounts.DirectEntryOut(ctx, s.source, params); err != nil {
-			return gretry.RetryableError(err)
-		}
-		return nil
-	})
-}
-
-func (s *PayoutService) GoodGoRetry(ctx context.Context, params prepaid.DirectEntryOutParams) error {
-	if _, err := s.client.Accounts.DirectEntryOut(ctx, s.source, params); err != nil {
-		return err
-	}
-	b := gretry.NewFibonacci(time.Second)
-	return gretry.Do(ctx, b, func(ctx context.Context) error {
-		_, err := s.db.ExecContext(ctx, "update payouts set done=true where id=$1", params.RequestID)
-		return gretry.RetryableError(err)
-	})
 }

@@ -40,35 +40,6 @@ func redeemLoopRight(ctx context.Context, c *prepaid.Client, ps []prepaid.Redeem
 	return nil
 }
 
-// Mistake: goto.
-func refundGoto(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
-	tries := 0
-again:
-	res, err := c.Funding.Refund(ctx, p) // want: retry
-	if err != nil {
-		if tries++; tries < 3 {
-			goto again
-		}
-		return false, err
-	}
-	return res.Approved(), nil
-}
-
-func refundGotoRight(ctx context.Context, c *prepaid.Client, p prepaid.RefundFundingParams) (bool, error) {
-	tries := 0
-again:
-	res, err := c.Funding.Refund(ctx, p)
-	if prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed {
-		if tries++; tries < 3 {
-			goto again
-		}
-	}
-	if err != nil {
-		return false, err
-	}
-	return res.Approved(), nil
-}
-
 // Mistake: server error only.
 func createServer(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
 	for {

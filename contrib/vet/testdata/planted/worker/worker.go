@@ -106,26 +106,6 @@ func GoodJournalID(ctx context.Context, j *journalfile.Journal, c *prepaid.Clien
 	return err
 }
 
-func BadJournal(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int) {
-	for _, p := range ps {
-		if _, err := j.Transfer(ctx, c.Accounts, "EA1", p); err == nil { // want: outcome
-			paid++
-		}
-	}
-	return paid
-}
-
-func GoodJournal(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int, failed []error) {
-	for _, p := range ps {
-		if _, err := j.Transfer(ctx, c.Accounts, "EA1", p); err == nil {
-			paid++
-		} else {
-			failed = append(failed, err)
-		}
-	}
-	return paid, failed
-}
-
 func BadResume(ctx context.Context, j *journalfile.Journal, c *prepaid.Client) (n int) {
 	for _, err := range j.Resume(ctx, c.Accounts, 4) { // want: iterator
 		if err != nil {
