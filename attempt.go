@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -300,7 +300,7 @@ func (c *call) apiError(a *attempt) *APIError {
 	}
 	failure.Code, failure.Description, _ = a.errorShape()
 	if c.core.config.ShowDescriptions {
-		failure.shown = printableText(failure.Description)
+		failure.shown = redact.Line(failure.Description)
 	}
 	return failure
 }
@@ -430,19 +430,4 @@ func isHeaderText(text string) bool {
 		}
 	}
 	return true
-}
-
-// printableText returns text as one line of at most 200 printable characters.
-func printableText(text string) string {
-	const longest = 200
-	characters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(characters) > longest {
-		characters = append(characters[:longest], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, string(characters))
 }

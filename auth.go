@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/token"
 )
@@ -33,11 +34,14 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		if err := decodeJSON(r, &granted); err != nil {
 			return err
 		}
-		// A token without a lifetime would never be renewed.
-		if granted.AccessToken == "" || !strings.EqualFold(granted.TokenType, "bearer") || granted.ExpiresIn <= 0 {
+		switch {
+		case granted.AccessToken == "":
 			return r.undecodable(errMissingMember)
-		}
-		if !isHeaderText(granted.AccessToken) {
+		case !strings.EqualFold(granted.TokenType, "bearer"):
+			return r.undecodable(errTokenType)
+		case granted.ExpiresIn <= 0: // the token would never be renewed
+			return r.undecodable(errTokenLife)
+		case !isHeaderText(granted.AccessToken):
 			return r.undecodable(errUnexpectedBody)
 		}
 		return nil
@@ -52,6 +56,11 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		Expiry:      received.Add(time.Duration(granted.ExpiresIn)),
 	}, nil
 }
+
+var (
+	errTokenType = errors.New("token_type is missing or not bearer")
+	errTokenLife = errors.New("expires_in is missing or not above zero")
+)
 
 // tokenLife is a token's lifetime. The reference says a number of seconds, which may have a fraction. It is limited to
 // token.MaxLife.
@@ -77,9 +86,11 @@ func (l *tokenLife) UnmarshalJSON(data []byte) error {
 // newTokenManager returns a manager that fetches tokens with c and reports to its log and traces.
 func (c *core) newTokenManager() *token.Manager {
 	return token.NewManager(c.fetchToken, token.Options{
-		Hold:               c.config.Retry.TokenHold,
-		Logger:             c.observer.log,
-		Renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
-		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
+		Hold:    c.config.Retry.TokenHold,
+		Logger:  c.observer.log,
+		Renewed: func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
+		RejectedCredential: func(err error) bool {
+			return errors.Is(err, ErrUnauthorized) || errors.Is(err, exchange.ErrProxyCredentials)
+		},
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
@@ -245,6 +244,9 @@ func decodeJSON(r *response, out any) error {
 		}
 	}
 	if !complete(out) {
+		if other, ok := out.(interface{ contradicts() bool }); ok && other.contradicts() {
+			return r.undecodable(errContradiction)
+		}
 		return r.undecodable(errMissingMember)
 	}
 	return nil
@@ -300,6 +302,7 @@ var (
 	errEmptyBody          = errors.New("empty body")
 	errNull               = errors.New("null instead of a value")
 	errMissingMember      = errors.New("a required member is missing or null")
+	errContradiction      = errors.New("the outcome is neither approved nor declined, or is declined with a transaction ID")
 	errRepeatedMember     = errors.New("a member that decides about the outcome is there twice")
 	errNotAnInteger       = errors.New("not an integer")
 	errNotANumber         = errors.New("not a number")
@@ -440,10 +443,4 @@ func printableMediaType(mediaType string) string {
 		}
 	}
 	return mediaType
-}
-
-// isMediaType reports whether t is like text/plain, in lower case and without parameters.
-func isMediaType(t string) bool {
-	kind, subtype, slash := strings.Cut(t, "/")
-	return slash && ascii.IsName(kind) && ascii.IsName(strings.ReplaceAll(subtype, "+", "")) && t == strings.ToLower(t)
 }

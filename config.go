@@ -359,6 +359,8 @@ func secretFromEnv() (secret, from, rule string) {
 		rule = "must name a readable file"
 	case secret == "":
 		rule = "must name a file that is not empty"
+	case strings.Trim(secret, " \t\uFEFF") != secret: // PREPAID_CLIENT_SECRET accepts a secret that really ends in a blank
+		secret, rule = "", "must name a file without a byte order mark, or a blank before or after the secret"
 	}
 	return secret, from, rule
 }

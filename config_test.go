@@ -271,3 +271,14 @@ func TestWrappingPageHasEverySetting(t *testing.T) {
 func variable(setting string) string {
 	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "test_"), ".", "_"))
 }
+
+func TestSecretFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	t.Setenv("PREPAID_CLIENT_SECRET_FILE", file)
+	for content, ok := range map[string]bool{"s3cret\r\n": true, "\uFEFFs3cret": false, "s3cret \n": false, "\ts3cret": false} {
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		_, err := prepaid.ConfigFromEnv()
+		require.Equal(t, !ok, strings.Contains(err.Error(), "PREPAID_CLIENT_SECRET_FILE must name a file without a byte order mark"), "%q: %v", content, err)
+		require.NotContains(t, err.Error(), "s3cret")
+	}
+}

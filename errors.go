@@ -110,6 +110,9 @@ type APIError struct {
 // Error returns status, code and, with ShowDescriptions, the description.
 func (e *APIError) Error() string {
 	text := "prepaid: status " + strconv.Itoa(e.StatusCode)
+	if e.StatusCode == http.StatusProxyAuthRequired {
+		text += " of a proxy, which refused its credentials"
+	}
 	if e.Code != "" {
 		text += " (" + printableCode(e.Code) + ")"
 	}
@@ -372,6 +375,14 @@ func (e *TokenError) Unwrap() error { return e.Err }
 func (e *TokenError) Is(target error) bool {
 	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, token.ErrRefused))
 }
+
+// endedError is the error of a call that its context ended. It also matches the context's cause, and does not show it.
+type endedError struct {
+	error
+	cause error
+}
+
+func (e *endedError) Unwrap() []error { return []error{e.error, e.cause} }
 
 // bothCauses is a failure after an earlier one. unknown means that the earlier attempt may have been applied.
 type bothCauses struct {

@@ -36,6 +36,9 @@ func (r *FundingResult) missing() bool {
 	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }
 
+// contradicts reports whether a result that missing refuses has an outcome.
+func (r *FundingResult) contradicts() bool { return r.Outcome != "" }
+
 // FundingException says why a redemption is exceptional. It is required.
 type FundingException string
 

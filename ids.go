@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -195,20 +196,17 @@ func padCode(s string) string {
 	return s
 }
 
-// mccNumber is an MCC where the service requires an integer. It refuses a code that is not valid.
+// mccNumber is an MCC where the service requires an integer. It refuses a code that is not a number.
 type mccNumber MCC
 
 var _ json.Marshaler = mccNumber("")
 
 // MarshalJSON writes the code as a JSON number, which has no leading zeros.
 func (n mccNumber) MarshalJSON() ([]byte, error) {
-	if !MCC(n).valid() {
+	if n == "" || !ascii.IsDigits(string(n)) {
 		return nil, errMCCSyntax
 	}
-	if n == "0000" {
-		return []byte("0"), nil
-	}
-	return []byte(strings.TrimLeft(string(n), "0")), nil
+	return []byte(cmp.Or(strings.TrimLeft(string(n), "0"), "0")), nil
 }
 
 // readWire reads a string or a number.

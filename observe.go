@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // Response is a response as received; see [Trace].Response.
@@ -268,7 +269,7 @@ func (e *CallError) LogValue() slog.Value {
 	if _, invalid := errors.AsType[*ValidationError](e.Err); !invalid {
 		for _, id := range [][2]string{{"request_id", string(e.RequestID)}, {"correlation_id", e.CorrelationID}} {
 			if id[1] != "" {
-				attrs = append(attrs, slog.String(id[0], printableText(id[1])))
+				attrs = append(attrs, slog.String(id[0], redact.Line(id[1])))
 			}
 		}
 	}

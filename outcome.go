@@ -312,8 +312,8 @@ func (o *operation) judge(e evidence) decision {
 		}
 		return decision{outcome: OutcomeNotProcessed, again: temporary || expected || e.status == http.StatusRequestTimeout}
 	case classRepeated:
-		return decision{outcome: OutcomeUnknown, again: temporary || expected || e.status/100 == 4 ||
-			e.status == http.StatusInternalServerError}
+		return decision{outcome: OutcomeUnknown, again: temporary || expected || e.status == http.StatusInternalServerError ||
+			e.status/100 == 4 && e.status != http.StatusProxyAuthRequired}
 	case classKeyed:
 		return decision{outcome: OutcomeUnknown, again: temporary}
 	}

@@ -177,7 +177,8 @@ func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Ru
 func changeRules[Rule any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
 	check func(v *validator, list string, i int, rule Rule)) error {
 	r := policyRequest(op, company)
-	v := validator{faults: r.faults}
+	v := s.client.validator()
+	v.faults = r.faults
 	v.text("reason", params.Reason, 0)
 	for i, rule := range params.Add {
 		check(&v, "add", i, rule)
@@ -306,7 +307,10 @@ type Restrictions struct {
 	CategoryRules []RestrictionCategoryRule `json:"category_rules"`
 }
 
-func (r *Restrictions) missing() bool { return r.Type == "" }
+// missing refuses an object without members. The reference (2.10) does not mark the type as required.
+func (r *Restrictions) missing() bool {
+	return r.Type == "" && r.TerminalRules == nil && r.CategoryRules == nil
+}
 
 // RestrictionTerminalRule is an old terminal rule.
 //

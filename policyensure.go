@@ -57,7 +57,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
-		name: "Policy.EnsureCategories", list: "categories", params: params,
+		name: "Policy.EnsureCategories", list: "categories", params: params, lax: s.client.config.SkipValueChecks,
 		key:   func(code MCC) MCC { return code },
 		check: (*validator).categoryRule,
 		read:  s.Categories,
@@ -77,7 +77,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 // /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
-		name: "Policy.EnsureMerchants", list: "merchants", params: params,
+		name: "Policy.EnsureMerchants", list: "merchants", params: params, lax: s.client.config.SkipValueChecks,
 		key: MerchantRule.key, check: (*validator).merchantRule, plain: MerchantRule.withoutID,
 		read:   s.Merchants,
 		rules:  func(p *Policy) []MerchantRule { return p.Merchants },
@@ -90,7 +90,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{
-		name: "Policy.EnsureTerminals", list: "terminals", params: params,
+		name: "Policy.EnsureTerminals", list: "terminals", params: params, lax: s.client.config.SkipValueChecks,
 		key: TerminalRule.key, check: (*validator).terminalRule, plain: TerminalRule.withoutID,
 		read:   s.Terminals,
 		rules:  func(p *Policy) []TerminalRule { return p.Terminals },
@@ -102,6 +102,7 @@ func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, 
 // ruleSet is one list of a policy, with the differences of the three Ensure methods.
 type ruleSet[K, R comparable] struct {
 	name, list string
+	lax        bool // Config.SkipValueChecks
 	params     EnsureRulesParams[R]
 
 	key    func(R) K // identifies a rule
@@ -165,7 +166,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*Ensured
 // faults checks the wanted rules, even those that exist already and are not sent.
 func (s *ruleSet[K, R]) faults(company CompanyID) []Fault {
 	action, wanted := s.params.DefaultAction, s.params.Rules
-	var v validator
+	v := validator{lax: s.lax}
 	v.companyID("company", company)
 	v.requiredOneOf("default_action", string(action), action.values())
 	if wanted == nil && s.params.RemoveOthers {

@@ -407,6 +407,12 @@ func isCodeWord(code string) bool {
 	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return !ascii.IsLower(r) && r != '_' && !ascii.IsDigit(r) })
 }
 
+// isMediaType reports whether t is like text/plain, in lower case and without parameters.
+func isMediaType(t string) bool {
+	kind, subtype, slash := strings.Cut(t, "/")
+	return slash && ascii.IsName(kind) && ascii.IsName(strings.ReplaceAll(subtype, "+", "")) && t == strings.ToLower(t)
+}
+
 // simulator adds a fault unless config is for the test environment.
 func (v *validator) simulator(config Config) {
 	if !config.TestEnvironment {

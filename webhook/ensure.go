@@ -114,7 +114,7 @@ func checkWanted(hooks Registrations, want prepaid.CreateHookParams, set ensureS
 	}{
 		{"hooks", hooks == nil || hooks == Registrations((*prepaid.HooksService)(nil))},
 		{"uri", want.URI == ""},
-		{"scope", len(want.Scope) == 0},
+		{"scope", want.Scope == nil},
 		{"filter_spec", want.FilterSpec == ""},
 		{"reliability_mode", want.ReliabilityMode == ""},
 		{"hmac_key_id", want.HMACKeyID == ""},

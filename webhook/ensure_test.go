@@ -149,6 +149,7 @@ func TestEnsureChangesOnlyWhatDiffers(t *testing.T) {
 		"scope in other order":    {there: map[string]any{"scope": []int{8, 7, 8}}},
 		"address in other form":   {there: map[string]any{"uri": "HTTPS://Receiver.example.com:443/hook"}},
 		"scope":                   {there: map[string]any{"scope": []int{7}}, sent: map[string]any{"scope": []any{7.0, 8.0}}},
+		"no company":              {edit: func(p *prepaid.CreateHookParams) { p.Scope = []prepaid.CompanyID{} }, sent: map[string]any{"scope": []any{}}},
 		"filter":                  {there: map[string]any{"filter_spec": "x"}, sent: map[string]any{"filter_spec": "*"}},
 		"disabled":                {there: map[string]any{"enabled": false}, sent: map[string]any{"enabled": true}},
 		"enabled":                 {edit: func(p *prepaid.CreateHookParams) { p.Enabled = false }, sent: map[string]any{"enabled": false}},

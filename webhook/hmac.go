@@ -17,7 +17,8 @@ import (
 // HMAC is a [Verifier] for HMAC-SHA256. The reference does not say how messages are signed, so nothing has a default:
 // every field is required unless stated otherwise. An HMAC without a required field refuses every message.
 type HMAC struct {
-	// Header is the name of the header with the signature. If it occurs several times, one match is enough.
+	// Header is the name of the header with the signature. If it occurs several times, or has several signatures with blanks in
+	// between, one match is enough.
 	Header string
 	// Prefix precedes the sum in the header, such as "sha256="; a value without it does not match. Optional.
 	Prefix string
@@ -173,12 +174,14 @@ func (v HMAC) text(header http.Header, body []byte) []byte {
 func (v HMAC) given(header http.Header) (signatures [][]byte, present bool) {
 	for _, value := range header.Values(v.Header) {
 		present = present || value != ""
-		encoded, ok := strings.CutPrefix(value, v.Prefix)
-		if !ok {
-			continue
-		}
-		if signature, err := v.decode(encoded); err == nil && len(signature) == sha256.Size {
-			signatures = append(signatures, signature)
+		for _, part := range append(strings.Fields(value), value) { // Prefix may contain a blank
+			encoded, ok := strings.CutPrefix(part, v.Prefix)
+			if !ok {
+				continue
+			}
+			if signature, err := v.decode(encoded); err == nil && len(signature) == sha256.Size {
+				signatures = append(signatures, signature)
+			}
 		}
 	}
 	return signatures, present

@@ -20,10 +20,13 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 var (
@@ -36,17 +39,26 @@ var (
 	// ErrTooLarge means that a body is longer than its limit.
 	ErrTooLarge = errors.New("response larger than MaxResponseBytes")
 
+	// ErrProxyCredentials is the refusal of a proxy that does not accept its user or password: to repeat it may lock the user.
+	ErrProxyCredentials = errors.New("the proxy refused its credentials (status 407)")
+
 	errMalformed = errors.New("malformed HTTP response")
 	errQuoted    = errors.New("the transport failed")
 )
 
-// timeoutError is an error with a method Timeout, like the errors of package net.
+// timeoutError is a [net.Error].
 type timeoutError string
 
 func (e timeoutError) Error() string { return string(e) }
 
 // Timeout reports true.
 func (timeoutError) Timeout() bool { return true }
+
+// Temporary reports true.
+func (timeoutError) Temporary() bool { return true }
+
+// Is matches [os.ErrDeadlineExceeded], like the time-outs of package net.
+func (timeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
 type secondConnectionError string
 
@@ -238,15 +250,31 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 		return response, Failure{}
 	}
 	x.Abort()
+	if kept, ok := s.kept.(*http.Transport); ok && !x.has(seenConnected) {
+		err = proxyRefusal(kept, out, err)
+	}
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
 	if quotes(err.Error(), out) {
 		err = errQuoted // path and query contain names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
+	if text, line := failure.Err.Error(), redact.Line(failure.Err.Error()); line != text {
+		failure.Err = &lineError{failure.Err, line}
+	}
 	s.silent(x, heard, failure.Err)
 	return nil, failure
 }
+
+// lineError shows an error as one printable line.
+type lineError struct {
+	error
+	line string
+}
+
+func (e *lineError) Error() string { return e.line }
+
+func (e *lineError) Unwrap() error { return e.error }
 
 // quotes reports whether the text of an error contains the path, the query or the credentials of a request.
 func quotes(text string, r *http.Request) bool {

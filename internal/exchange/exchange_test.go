@@ -275,6 +275,8 @@ func TestRetryAfter(t *testing.T) {
 		"Mon, 04 May 2026 03:02:11 GMT": 10 * time.Second, "Mon, 04 May 2026 03:01:11 GMT": 0,
 	} {
 		require.Equal(t, want, RetryAfter(http.Header{"Retry-After": {text}}, now), text)
+		dated := http.Header{"Retry-After": {text}, "Date": {now.Format(http.TimeFormat)}}
+		require.Equal(t, want, RetryAfter(dated, now.Add(10*time.Minute)), "%s, the local clock is wrong", text)
 	}
 }
 

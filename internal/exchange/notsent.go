@@ -1,10 +1,14 @@
 package exchange
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
+	"reflect"
 	"slices"
 	"sync/atomic"
 )
@@ -77,6 +81,9 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err == nil:
 		response.Request = req
 	case !got.Load() && (asked.Load() || transport != w.kept): // a clone has no registered protocol
+		if kept, ok := w.kept.(*http.Transport); ok {
+			err = proxyRefusal(kept, req, err)
+		}
 		err = &connectError{err}
 	}
 	return response, err
@@ -105,11 +112,58 @@ func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
 func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 
 // mayConnect reports whether another attempt may succeed after err, the error of a request that was not sent. It returns
-// false after a bad certificate, and if a RoundTripper refused to send.
+// false after a bad certificate or bad credentials of a proxy, and if a RoundTripper refused to send.
 func mayConnect(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, ErrProxyCredentials) || errors.Is(err, errProxy) {
 		return false
 	}
 	_, ok := errors.AsType[*connectError](err)
 	return ok || !NotSent(err)
 }
+
+// withProxyStatus makes t return the refusal of a proxy without the proxy's words, which may be anything.
+func withProxyStatus(t *http.Transport) *http.Transport {
+	next := t.OnProxyConnectResponse
+	t.OnProxyConnectResponse = func(ctx context.Context, proxy *url.URL, request *http.Request, response *http.Response) error {
+		if next != nil {
+			if err := next(ctx, proxy, request, response); err != nil {
+				return err
+			}
+		}
+		return refusalOf(response.StatusCode)
+	}
+	return t
+}
+
+func refusalOf(status int) error {
+	switch status {
+	case http.StatusOK:
+		return nil
+	case http.StatusProxyAuthRequired:
+		return ErrProxyCredentials
+	}
+	return fmt.Errorf("the proxy refused to connect (status %d)", status)
+}
+
+// proxyRefusal does the same for an error of the caller's own transport: net/http returns the words alone, as a plain error.
+func proxyRefusal(t *http.Transport, request *http.Request, err error) (refusal error) {
+	refusal = err
+	defer func() { _ = recover() }() // Proxy is the caller's function
+	if t.Proxy == nil || request.URL.Scheme != "https" || reflect.TypeOf(err) != reflect.TypeOf(errQuoted) {
+		return err
+	}
+	if proxy, failed := t.Proxy(request); failed != nil || proxy == nil {
+		return err
+	}
+	for _, status := range []int{
+		http.StatusProxyAuthRequired, http.StatusForbidden, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	} {
+		if err.Error() == http.StatusText(status) {
+			return refusalOf(status)
+		}
+	}
+	return errProxy
+}
+
+// errProxy is a refusal whose status net/http does not report: it may be ErrProxyCredentials.
+var errProxy = errors.New("the proxy refused to connect")

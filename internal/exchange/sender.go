@@ -30,7 +30,7 @@ func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender 
 	s := &Sender{made: time.Now()}
 	switch {
 	case transport == nil || isNetHTTP && netHTTP == nil:
-		netHTTP = own()
+		netHTTP = withProxyStatus(own())
 		s.own = append(s.own, netHTTP)
 	case !isNetHTTP:
 		s.kept, s.alone, s.fresh = transport, transport, freshConnection{next: transport}
@@ -74,7 +74,7 @@ func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 
 // cloneOf returns a clone of t that shares nothing that net/http changes: it appends to NextProtos.
 func cloneOf(t *http.Transport) *http.Transport {
-	clone := t.Clone()
+	clone := withProxyStatus(t.Clone())
 	if settings := clone.TLSClientConfig; settings != nil {
 		settings.NextProtos = slices.Clone(settings.NextProtos)
 	}

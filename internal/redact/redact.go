@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"unicode"
 )
 
 // Mark replaces every hidden value.
@@ -89,4 +90,19 @@ func withoutUser(address string) string {
 		end = i
 	}
 	return scheme + "//" + Mark + "@" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
+}
+
+// Line returns text as one line of at most 200 printable characters.
+func Line(text string) string {
+	const longest = 200
+	characters := []rune(strings.Join(strings.Fields(text), " "))
+	if len(characters) > longest {
+		characters = append(characters[:longest], '…')
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, string(characters))
 }

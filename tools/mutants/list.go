@@ -33,6 +33,14 @@ func mutants() []mutant {
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
 		},
 		{
+			name: "a proxy is asked again", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults", test: "TestProxyRefuses",
+			old: "|| errors.Is(err, ErrProxyCredentials) ", new: "",
+		},
+		{
+			name: "the error of another call is a cause", file: "call.go", pkg: "./internal/tests/faults", test: "TestCauseOfTheEnd",
+			old: "_, ours := outcomeIn(cause); !ours", new: "_, ours := outcomeIn(cause); ours || !ours",
+		},
+		{
 			name: "any text is a code", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestStatusInWordsIsNoCode",
 			old: "isCodeWord(code) && (", new: "(",
 		},

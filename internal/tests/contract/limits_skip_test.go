@@ -42,4 +42,6 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 		"primary_address":{"state":"","country":"gb","postcode":"SW1A 1AA"}}}`, sent.body)
 	sent = sendsWith(t, config, "search", harness.Calling("Accounts.SearchCompanyPage", 7, prepaid.SearchCompanyParams{Status: "frozen", Include: []prepaid.Include{prepaid.IncludeBPay}}))
 	require.Contains(t, sent.query, "status=frozen&with_bpay=1")
+	sent = sendsWith(t, config, "policy change", harness.Calling("Policy.ChangeCategories", 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"12345"}}))
+	require.JSONEq(t, `{"add":[12345]}`, sent.body)
 }

@@ -3,8 +3,13 @@ package faults
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"runtime/metrics"
 	"strings"
 	"sync/atomic"
@@ -16,6 +21,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 const gigabyte = 1 << 30
@@ -171,6 +177,8 @@ func TestTrickle(t *testing.T) {
 			func(t *testing.T, err error) {
 				t.Helper()
 				require.ErrorContains(t, err, "no complete response (body): attempt timed out")
+				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+				require.True(t, harness.As[net.Error](t, err).Timeout())
 				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
 			},
 		},
@@ -239,4 +247,52 @@ func TestGzipResponse(t *testing.T) {
 		p.Respond(http.StatusOK, harness.VendorJSON, packed.String(), "Content-Encoding: gzip")
 	})
 	require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
+}
+
+// The error of a call that its context ended also matches the context's cause, unless the cause is the error of another call.
+func TestCauseOfTheEnd(t *testing.T) {
+	t.Parallel()
+	why := errors.New("shutting down")
+	for _, cause := range []error{why, &prepaid.CallError{Err: why}} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		client := harness.NewScript(func(*http.Request) (*http.Response, error) {
+			cancel(cause)
+			return nil, harness.ErrCut
+		}).Client(t)
+		err := harness.OpTransfer().Call(ctx, client)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, cause == why, errors.Is(err, why))
+		require.NotContains(t, err.Error(), "shutting down")
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	}
+}
+
+// A proxy that refuses its user is not asked again, is named, and its words are not shown.
+func TestProxyRefuses(t *testing.T) {
+	t.Parallel()
+	words := "CANARY ann \x1b[2J" + strings.Repeat("x", 200_000)
+	for _, words := range []string{"Proxy Authentication Required", words} {
+		for _, wrap := range []func(*http.Transport) http.RoundTripper{
+			func(t *http.Transport) http.RoundTripper { return t }, transport.Wrappable,
+		} {
+			for _, op := range []harness.Op{harness.OpGet(), harness.OpTransfer(), harness.OpCreate()} {
+				server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Send("HTTP/1.1 407 " + words + "\r\n\r\n") })
+				config, base := harness.Config("https://service.example"), transport.New()
+				proxy, err := url.Parse(server.Address)
+				require.NoError(t, err)
+				base.Proxy = http.ProxyURL(proxy)
+				config.Transport = wrap(base)
+				failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+				require.Len(t, server.Seen(), 1)
+				require.ErrorContains(t, failure, "the proxy refused")
+				require.NotContains(t, failure.Error(), "CANARY")
+			}
+		}
+	}
+	for _, op := range append(harness.Ops(), harness.OpActivate()) {
+		script := harness.NewScript(harness.Respond(407, "text/html", harness.HTMLPage))
+		require.ErrorContains(t, op.Call(t.Context(), script.Client(t)), "status 407 of a proxy")
+		require.Len(t, script.Requests(), 1)
+	}
 }
