@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -201,15 +200,4 @@ func TestReportedForTwoRows(t *testing.T) {
 		require.Equal(t, "1", count(out, statePaid))
 		require.Equal(t, "1", count(out, stateUnseen))
 	})
-}
-
-// The journals of a rehearsal and the real run coexist, each with its full name.
-func TestDefaultJournal(t *testing.T) {
-	t.Parallel()
-	for environment, want := range map[string]string{
-		"test": "payroll.test.journal", "": "payroll.production.journal",
-	} {
-		j := &job{file: filepath.Join("pay", "november.csv"), run: "payroll", environment: environment}
-		require.Equal(t, filepath.Join("pay", want), j.journal())
-	}
 }
