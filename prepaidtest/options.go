@@ -85,9 +85,9 @@ type Options struct {
 	// StateFile is a file to begin from and to keep up to date: the whole file is written, with mode 0600, about a second after a change
 	// and, if changes are left, on Close. See Save for its secrets and State for how a server continues. If the file does not exist or is
 	// empty, the server begins from State or anew and writes the file. If the file cannot be read or used, is mounted without its
-	// directory, or another server uses it, Start fails and does not change the file. Next to the file are a lock file (suffix ".lock") and, during a write, a copy (suffix ".tmp").
-	// The lock needs flock, which Windows lacks. A failed write is logged once, to Logger or standard error, and tried again; Close returns
-	// an error if the file is not up to date. By default nothing is kept.
+	// directory, or another server uses it, Start fails and does not change the file. Next to the file are a lock file (suffix ".lock")
+	// and, during a write, a copy (suffix ".tmp"). The lock needs flock, which Windows lacks. A failed write is logged once, to Logger or
+	// standard error, and tried again; Close returns an error if the file is not up to date. By default nothing is kept.
 	//
 	// Each write costs time and memory for the whole state. After a write the server waits at least ten times
 	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
