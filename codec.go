@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"reflect"
@@ -38,10 +39,11 @@ var marshalers = json.JoinMarshalers(
 	}),
 )
 
-// tolerant reads values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without
+// tolerant reads values in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without
 // a zone), but never returns a wrong value.
 var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
+	json.UnmarshalFromFunc(decodeBool),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
 	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
 	json.UnmarshalFromFunc(decodeString[string]),
@@ -188,33 +190,32 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 	return wire.ErrSkip
 }
 
-// decodeTime reads ISO 8601 with or without fraction and offset; a time without offset is in UTC. An empty
-// string and null are the zero time.
-func decodeTime(d *jsontext.Decoder, t *time.Time) error {
-	text, kind, err := readScalar(d, errNotATime)
+// decodeBool reads true and false, also as text, in capitals or not. Null is false.
+func decodeBool(d *jsontext.Decoder, to *bool) error {
+	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	parsed, ok := wire.ParseTime(text)
-	if !ok || kind == '0' {
-		return errNotATime
+	text := token.String()
+	*to = strings.EqualFold(text, "true")
+	if token.Kind() != 'n' && !*to && !strings.EqualFold(text, "false") {
+		return errWrongType
 	}
-	*t = parsed
 	return nil
 }
 
-// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything but a whole number in range is an error.
+// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything but a whole number in range is an error. The least int64 is
+// out of range, so that it can mark a number that was not decoded.
 func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	text, kind, err := readScalar(d, errNotAnInteger)
 	if err != nil || kind == 'n' {
 		return err
 	}
-	value, ok := parseInteger(text)
-	if !ok || int64(T(value)) != value {
-		return errNotAnInteger
+	if value, ok := parseInteger(text); ok && int64(T(value)) == value && value != math.MinInt64 {
+		*n = T(value)
+		return nil
 	}
-	*n = T(value)
-	return nil
+	return errNotAnInteger
 }
 
 // parseInteger also accepts forms that only a string can contain, such as 007.

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
@@ -39,8 +40,8 @@ var (
 
 // ParseDate reads YYYY-MM-DD. Errors: [ErrSyntax], also if there is no such day.
 func ParseDate(s string) (Date, error) {
-	d, rest, ok := cutDate(s)
-	if !ok || rest != "" {
+	var d Date
+	if len(s) != len("YYYY-MM-DD") || d.UnmarshalText([]byte(s)) != nil {
 		return Date{}, ofInput(errDateSyntax)
 	}
 	return d, nil
@@ -109,23 +110,19 @@ func (d Date) MarshalText() ([]byte, error) {
 	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
 }
 
-// UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
-// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date. Errors: [ErrSyntax].
+// UnmarshalText reads YYYY-MM-DD or a date-time of ISO 8601, and keeps the day as written; 24:00:00 means the next day, except on the
+// last day of the year 9999. Empty text is the zero Date. Errors: [ErrSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Date{}
 		return nil
 	}
-	begin, end := wire.EndOfDay(string(text))
-	day, rest, ok := cutDate(begin)
-	if ok && end { // the end of a day is the midnight that follows
-		day = DateOf(day.Time(nil).AddDate(0, 0, 1))
-		ok = day.valid()
-	}
-	if !ok || rest != "" && !isTimeOfDay(rest) {
+	_, day, ok := wire.ParseTime(string(text))
+	year, month, number := day.Date()
+	if !ok || year == 0 {
 		return errDateSyntax
 	}
-	*d = day
+	*d = Date{year, month, number}
 	return nil
 }
 
@@ -178,81 +175,18 @@ func (d Date) valid() bool {
 		1 <= d.Day && (d.Day <= 28 || d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day())
 }
 
-// cutDate reads YYYY-MM-DD from the beginning of s and returns the rest.
-func cutDate(s string) (d Date, rest string, ok bool) {
-	const length = len("YYYY-MM-DD")
-	if len(s) < length || s[4] != '-' || s[7] != '-' ||
-		!ascii.IsDigits(s[:4]) || !ascii.IsDigits(s[5:7]) || !ascii.IsDigits(s[8:length]) {
-		return Date{}, "", false
+// decodeTime reads what [wire.ParseTime] reads. Null is the zero time.
+func decodeTime(d *jsontext.Decoder, t *time.Time) error {
+	text, kind, err := readScalar(d, errNotATime)
+	if err != nil {
+		return err
 	}
-	d = Date{
-		Year:  100*twoDigits(s) + twoDigits(s[2:]),
-		Month: time.Month(twoDigits(s[5:])),
-		Day:   twoDigits(s[8:]),
+	parsed, _, ok := wire.ParseTime(text)
+	if !ok || kind == '0' {
+		return errNotATime
 	}
-	return d, s[length:], d.valid()
-}
-
-// twoDigits returns the number in the first two bytes of s, which must be digits.
-func twoDigits(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
-
-// isTimeOfDay reports whether s is the part of an ISO 8601 date-time after the day: T or a space, hh:mm, then
-// optionally :ss with a fraction, then optionally Z or an offset (+hh, +hhmm, +hh:mm).
-func isTimeOfDay(s string) bool {
-	if s[0] != 'T' && s[0] != 't' && s[0] != ' ' {
-		return false
-	}
-	s, ok := cutField(s[1:], 23)
-	if !ok || s == "" || s[0] != ':' {
-		return false
-	}
-	if s, ok = cutField(s[1:], 59); !ok {
-		return false
-	}
-	if s != "" && s[0] == ':' {
-		if s, ok = cutField(s[1:], 60); !ok { // 60 is a leap second
-			return false
-		}
-		if s != "" && (s[0] == '.' || s[0] == ',') {
-			if s, ok = cutFraction(s[1:]); !ok {
-				return false
-			}
-		}
-	}
-	return s == "" || s == "Z" || s == "z" || isOffset(s)
-}
-
-// isOffset reports whether s is an offset from UTC.
-func isOffset(s string) bool {
-	if s[0] != '+' && s[0] != '-' {
-		return false
-	}
-	s, ok := cutField(s[1:], 23)
-	if !ok || s == "" {
-		return ok
-	}
-	if s[0] == ':' {
-		s = s[1:]
-	}
-	s, ok = cutField(s, 59)
-	return ok && s == ""
-}
-
-// cutField removes a number of two digits, at most limit, from the beginning of s.
-func cutField(s string, limit int) (rest string, ok bool) {
-	if len(s) < 2 || !ascii.IsDigits(s[:2]) || twoDigits(s) > limit {
-		return "", false
-	}
-	return s[2:], true
-}
-
-// cutFraction removes one or more digits from the beginning of s.
-func cutFraction(s string) (rest string, ok bool) {
-	n := 0
-	for n < len(s) && ascii.IsDigit(s[n]) {
-		n++
-	}
-	return s[n:], n > 0
+	*t = parsed
+	return nil
 }
 
 // readWire reads a calendar date. Null is no date.

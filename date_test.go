@@ -4,10 +4,12 @@ import (
 	"database/sql"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones below, if the system has none
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 )
 
@@ -78,15 +80,21 @@ func TestDateUnmarshalTextKeepsTheWrittenDay(t *testing.T) {
 		"2026-11-03t10:20:30z",
 		"2026-11-03 10:20:30",
 		"2026-11-03 10:20:30+00",
+		"20261103T102030Z",
+		"20261103t102030,5+0330",
+		"20261103 1020",
 	} {
 		var d Date
 		require.NoError(t, d.UnmarshalText([]byte(in)), in)
 		require.Equal(t, Date{2026, time.November, 3}, d, in)
+		var at time.Time // what is a day is a time too
+		require.NoError(t, jsonv2.Unmarshal([]byte(`"`+in+`"`), &at, decodeOptions), in)
+		require.Less(t, at.Sub(d.Time(nil)).Abs(), 36*time.Hour, in)
 	}
 	for _, in := range append(badDates(),
 		"2026-11-03T", "2026-11-03 ", "2026-11-03Z", "2026-11-03x", "2026-11-03T1", "2026-11-03T10", "2026-11-03T10:",
 		"2026-11-03T10:2", "2026-11-03T1020", "2026-11-03T10:20:", "2026-11-03T10:20:3", "2026-11-03T10:20:30.",
-		"2026-11-03T10:20:30.Z", "2026-11-03T10:20:30ZZ", "2026-11-03T10:20:30x", "2026-11-03T24:00:01Z", "2026-11-03T24:00:00.5Z", "2026-11-03T24:00:60Z", "9999-12-31T24:00:00Z",
+		"2026-11-03T10:20:30.Z", "2026-11-03T10:20:30ZZ", "2026-11-03T10:20:30x", "2026-11-03T24:00:01Z", "2026-11-03T24:00:00.5Z", "2026-11-03T24:00:60Z", "20261103T10:20Z", "20261103T1020:30",
 		"2026-11-03T10:60:00Z", "2026-11-03T10:20:61Z", "2026-11-03T10:20:30+", "2026-11-03T10:20:30+1",
 		"2026-11-03T10:20:30+24:00", "2026-11-03T10:20:30+11:", "2026-11-03T10:20:30+11:6", "2026-11-03T10:20:30+11:60",
 		"2026-11-03T10:20:30+11:000", "2026-11-03T10:20:30 +11:00", "2026-11-0310:20:30", "2026-02-30T00:00:00Z",
@@ -95,6 +103,9 @@ func TestDateUnmarshalTextKeepsTheWrittenDay(t *testing.T) {
 		require.ErrorIs(t, d.UnmarshalText([]byte(in)), errDateSyntax, "%q", in)
 		require.Equal(t, Date{1990, time.May, 1}, d, "%q", in)
 	}
+	var last Date
+	require.NoError(t, last.UnmarshalText([]byte("9999-12-31T24:00:00Z")))
+	require.Equal(t, "9999-12-31", last.String())
 	d := Date{1990, time.May, 1}
 	require.NoError(t, d.UnmarshalText(nil))
 	require.Zero(t, d)
@@ -201,7 +212,7 @@ func TestDateSQL(t *testing.T) {
 	require.Zero(t, d)
 }
 
-var dateForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$`)
+var dateForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d([Tt ]\d\d?:\d\d(:\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?|\d{8}[Tt ]\d{4}(\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?)$`)
 
 func FuzzDate(f *testing.F) {
 	for _, seed := range []string{
@@ -224,10 +235,14 @@ func FuzzDate(f *testing.F) {
 			return
 		}
 		require.Regexp(t, dateForm, s)
-		require.Equal(t, s[:10], d.String())
-		parsed, err := time.Parse(time.DateOnly, s[:10])
+		written := strings.ReplaceAll(s, "-", "")[:8]
+		parsed, err := time.Parse("20060102", written)
 		require.NoError(t, err)
-		require.Equal(t, DateOf(parsed) == d, !parsed.IsZero())
+		year, month, day := parsed.Date()
+		if begun := (Date{year, month, day}); begun != d { // the end of a day is the next day
+			require.Contains(t, s, "24")
+			require.Equal(t, DateOf(parsed.AddDate(0, 0, 1)), d)
+		}
 		text, err := d.MarshalText()
 		require.NoError(t, err)
 		var back Date

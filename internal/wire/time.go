@@ -10,43 +10,112 @@ import (
 // TimeLayout is the reference's date-time form, in UTC.
 const TimeLayout = "2006-01-02T15:04:05Z"
 
-// ParseTime reads ISO 8601 with or without fraction and offset. A time without an offset is in UTC. "" is the zero time. A leap
-// second (:60) and the end of a day (24:00:00) count as the moment that follows.
-func ParseTime(text string) (time.Time, bool) {
+// ParseTime reads ISO 8601: a day, or a date-time with or without seconds, fraction and offset, also in the basic form (without dashes
+// and colons), and with a space or small letters. It returns the moment (in UTC if there is no offset) and the day as written. "" is
+// the zero time. A leap second (:60) and the end of a day (24:00) are the moment that follows. A moment after the year 9999 could not
+// be written: it becomes the last second of that year.
+func ParseTime(text string) (moment, day time.Time, ok bool) {
 	if text == "" {
-		return time.Time{}, true
+		return time.Time{}, time.Time{}, true
 	}
-	for _, layout := range [...]string{
-		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05",
-		"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02",
-	} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), true
+	p := timeParser{rest: text, ok: true}
+	year := p.number(4, 9999)
+	extended := p.skip("-")
+	month := time.Month(p.number(2, 12))
+	p.need(!extended || p.skip("-"))
+	day = time.Date(year, month, p.number(2, 31), 0, 0, 0, 0, time.UTC)
+	p.need(day.Month() == month)
+	moment = day
+	if p.rest != "" || !extended {
+		p.need(p.skip("Tt "))
+		end := strings.HasPrefix(p.rest, "24")
+		clock := p.clock(extended)
+		moment = day.Add(clock - p.offset())
+		if end {
+			p.need(clock == 24*time.Hour)
+			day = day.AddDate(0, 0, 1)
 		}
 	}
-	const second, end = len("2006-01-02T15:04:"), len("2006-01-02T15:04:05")
-	if len(text) >= end && text[second:end] == "60" {
-		t, ok := ParseTime(text[:second] + "59" + text[end:])
-		return t.Add(time.Second), ok
+	if !p.ok || p.rest != "" || moment.Year() < 0 {
+		return time.Time{}, time.Time{}, false
 	}
-	if begin, ok := EndOfDay(text); ok {
-		t, ok := ParseTime(begin)
-		return t.Add(24 * time.Hour), ok
+	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	if moment.Year() > last.Year() {
+		moment = last
 	}
-	return time.Time{}, false
+	if day.After(last) {
+		day = last
+	}
+	return moment, day, true
 }
 
-// EndOfDay returns the beginning of the same day if text is the end of a day (24:00, seconds and fraction zero). Otherwise it
-// returns text. It checks nothing else.
-func EndOfDay(text string) (begin string, ok bool) {
-	const clock, minute = len("2006-01-02T"), len("2006-01-02T15:04")
-	if len(text) < minute || text[clock:minute] != "24:00" {
-		return text, false
+// timeParser reads the parts of a date-time.
+type timeParser struct {
+	rest string
+	ok   bool
+}
+
+func (p *timeParser) need(ok bool) { p.ok = p.ok && ok }
+
+// skip skips one of the characters, if it is next.
+func (p *timeParser) skip(characters string) bool {
+	if p.rest == "" || strings.IndexByte(characters, p.rest[0]) < 0 {
+		return false
 	}
-	if zone := strings.TrimLeft(text[minute:], ":.,0"); zone != "" && !strings.ContainsRune("Zz+-", rune(zone[0])) {
-		return text, false
+	p.rest = p.rest[1:]
+	return true
+}
+
+func (p *timeParser) digit() bool { return p.rest != "" && ascii.IsDigit(p.rest[0]) }
+
+// number reads so many digits of a number that is at most limit.
+func (p *timeParser) number(digits, limit int) (value int) {
+	for range digits {
+		if p.need(p.digit()); p.ok {
+			value = 10*value + int(p.rest[0]-'0')
+			p.rest = p.rest[1:]
+		}
 	}
-	return text[:clock] + "00:00" + text[minute:], true
+	p.need(value <= limit)
+	return value
+}
+
+// clock reads the time since midnight. An hour may have one digit before a colon.
+func (p *timeParser) clock(extended bool) time.Duration {
+	if len(p.rest) > 1 && p.rest[1] == ':' {
+		p.rest = "0" + p.rest
+	}
+	clock := time.Duration(p.number(2, 24)) * time.Hour
+	p.need(!extended || p.skip(":"))
+	clock += time.Duration(p.number(2, 59)) * time.Minute
+	if extended && !p.skip(":") || !extended && !p.digit() {
+		return clock
+	}
+	clock += time.Duration(p.number(2, 60)) * time.Second
+	if p.skip(".,") {
+		p.need(p.digit())
+		for unit := time.Second / 10; p.ok && p.digit(); unit /= 10 {
+			clock += time.Duration(p.number(1, 9)) * unit
+		}
+	}
+	return clock
+}
+
+// offset reads the offset from UTC.
+func (p *timeParser) offset() time.Duration {
+	if p.rest == "" || p.skip("Zz") {
+		return 0
+	}
+	sign := time.Duration(1)
+	if p.rest[0] == '-' {
+		sign = -1
+	}
+	p.need(p.skip("+-"))
+	hours, minutes := p.number(2, 23), 0
+	if p.skip(":") || p.digit() {
+		minutes = p.number(2, 59)
+	}
+	return sign * time.Duration(60*hours+minutes) * time.Minute
 }
 
 // plainTime reads a date-time in the form of TimeLayout; it returns false for any other form.

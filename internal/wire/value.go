@@ -105,7 +105,7 @@ func Time(to *time.Time, r *Reader) {
 	}
 	t, ok := plainTime(text)
 	if !ok {
-		if t, ok = ParseTime(string(text)); !ok {
+		if t, _, ok = ParseTime(string(text)); !ok {
 			r.Fallback()
 		}
 	}

@@ -33,7 +33,7 @@ func TestDecodeNumbers(t *testing.T) {
 	for text, want := range map[string]int64{
 		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3,
 		`9007199254740993`: 9007199254740993, `"9007199254740993"`: 9007199254740993, `9007199254740993.0`: 9007199254740993,
-		`9223372036854775807`: 9223372036854775807, `1e16`: 1e16, `"007"`: 7,
+		`9223372036854775807`: 9223372036854775807, `-9223372036854775807`: -9223372036854775807, `1e16`: 1e16, `"007"`: 7,
 	} {
 		account, err := getWith(t, `"company_id":`+text)
 		require.NoError(t, err, text)
@@ -45,7 +45,7 @@ func TestDecodeNumbers(t *testing.T) {
 		require.Zero(t, account.CardholderType, text)
 	}
 	for _, text := range []string{
-		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
+		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `-9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
 	} {
 		_, err := getWith(t, `"company_id":`+text)
 		require.Error(t, err, text)
@@ -60,6 +60,21 @@ func TestDecodeNumbers(t *testing.T) {
 	}
 	for _, text := range []string{`"CANARY"`, `true`, `1e300`, `[1]`, `0.12345678901234567890123456789`} {
 		_, err := getWith(t, `"balance":`+text)
+		require.Error(t, err, text)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+}
+
+// Booleans may be in quotes.
+func TestDecodeBooleans(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`true`: true, `"true"`: true, `"True"`: true, `false`: false, `"false"`: false, `"FALSE"`: false, `null`: false} {
+		account, err := getWith(t, `"is_plastic_enabled":`+text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, account.PlasticEnabled, text)
+	}
+	for _, text := range []string{`"CANARY"`, `""`, `"1"`, `1`, `0`, `[]`, `[true]`, `{"true":true}`} {
+		_, err := getWith(t, `"is_plastic_enabled":`+text)
 		require.Error(t, err, text)
 		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
 	}
@@ -81,6 +96,10 @@ func TestDecodeTimes(t *testing.T) {
 		`"2026-11-05 01:02:03"`:            at(0),
 		`"2026-11-05 11:02:03+10:00"`:      at(0),
 		`"2026-11-05T01:02Z"`:              time.Date(2026, 11, 5, 1, 2, 0, 0, time.UTC),
+		`"2026-11-05 11:02:03+10"`:         at(0),
+		`"2026-11-05t01:02:03z"`:           at(0),
+		`"20261105T010203Z"`:               at(0),
+		`"9999-12-31T24:00:00Z"`:           time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 		`"2026-11-05"`:                     time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC),
 		`""`:                               {},
 		`null`:                             {},
@@ -123,7 +142,7 @@ func TestDecodeRequiredMembers(t *testing.T) {
 		"creation": {harness.OpCreate().Call, 201, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`}, harness.SummaryJSON, prepaid.OutcomeApplied},
 		"funding":  {harness.OpRedeem().Call, 200, []string{`{}`, `{"outcome":null,"transaction_id":1}`, `{"outcome":""}`}, `{"outcome":"declined"}`, prepaid.OutcomeUnknown},
 		"simulator": {
-			simulate, 200, []string{`{}`, `{"success":null}`, `{"message":"CANARY"}`, `{"success":"true"}`}, `{"success":false,"message":null}`, prepaid.OutcomeUnknown,
+			simulate, 200, []string{`{}`, `{"success":null}`, `{"message":"CANARY"}`, `{"success":"yes"}`, `{"success":1}`, `{"success":""}`}, `{"success":"false","message":null}`, prepaid.OutcomeUnknown,
 		},
 		"policy": {policy, 200, []string{`{}`, `{"default_action":null}`}, `{"default_action":"allow","description":null}`, prepaid.OutcomeApplied},
 	} {
