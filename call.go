@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -214,7 +215,7 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	}
 	err := c.request.unencodable
 	if c.content = c.request.encoded; c.request.body != nil {
-		c.content, err = json.Marshal(c.request.body, encodeOptions)
+		c.content, err = encodeBody(c.request.body, encodeOptions)
 	}
 	if err != nil {
 		return c.fail(OutcomeRejected, err)
@@ -230,6 +231,20 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 		c.repeat(ctx)
 	}
 	return c.conclude(ctx, decode)
+}
+
+// encodeBody returns the JSON of a request, with its further members.
+func encodeBody(body any, options json.Options) ([]byte, error) {
+	var w wire.Writer
+	w.Body, w.Err = json.Marshal(body, options)
+	if own := reflect.Indirect(reflect.ValueOf(body)); own.Kind() == reflect.Struct {
+		if field, ok := own.Type().FieldByName("Extra"); ok && field.Type == reflect.TypeFor[ExtraMembers]() {
+			if extra, err := own.FieldByIndexErr(field.Index); err == nil { // not in an embedded pointer that is nil
+				w.Members(ExtraMembers(extra.String()).text())
+			}
+		}
+	}
+	return w.Body, w.Err
 }
 
 // conclude turns the last attempt into a result or an error.

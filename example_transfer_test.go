@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -27,6 +28,35 @@ func ExampleAccountsService_Transfer_unknown() {
 		_, err := client.Accounts.Transfer(ctx, from, params)
 		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to)) // "outcome unknown 0.00", then "applied 25.50"
 	}
+}
+
+// The operator has added purpose_code to transfers, and this version has no field for it yet. Extra is part of the payment: stored with the
+// other params, and sent with each attempt. It never replaces a member.
+func ExampleExtraMembers() {
+	srv := emulator(prepaidtest.Options{Lenient: true}) // otherwise the emulator refuses members that the reference does not have
+	defer srv.Close()
+	client, ctx, from, to := srv.Client(), context.Background(), seed(srv, "100.00"), seed(srv, "0")
+
+	params := invoice(to, "25.50")
+	params.Extra = `{"purpose_code":"SALA"}`
+	_, err := client.Accounts.Transfer(ctx, from, params)
+	fmt.Println(prepaid.OutcomeOf(err))
+	for _, sent := range srv.Requests() {
+		if _, members, ok := strings.Cut(sent.Body, `"transaction_type":`); ok {
+			fmt.Println("transaction_type: " + members)
+		}
+	}
+	params.Extra = `{"purpose_code":"PENS"}`
+	_, err = client.Accounts.Transfer(ctx, from, params)
+	fmt.Println(errors.Is(err, prepaid.ErrRequestIDReused))
+	params.Extra = `{"Amount":1}`
+	_, err = client.Accounts.Transfer(ctx, from, params)
+	fmt.Println(err)
+	// Output:
+	// applied
+	// transaction_type: 0,"purpose_code":"SALA"}
+	// true
+	// prepaid: Accounts.Transfer: rejected: invalid input: extra.amount is a member of the request already
 }
 
 // The service gives no reason for a transfer that failed. The accounts as they are now may show one.

@@ -83,6 +83,8 @@ type RedeemFundingParams struct {
 	TerminalID string `json:"terminal_id"`
 	// AcquirerID is card data element 32.
 	AcquirerID string `json:"acquirer_id"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // Redeem posts a redemption. A decline is no error. CorrelationID is no request ID: a repeat may take the money twice. After
@@ -103,6 +105,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	v.mcc("merchant_category", params.MerchantCategoryCode)
 	v.required("terminal_id", params.TerminalID)
 	v.required("acquirer_id", params.AcquirerID)
+	v.extra(params.Extra, params)
 	return s.post(ctx, opFundingRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
@@ -120,6 +123,8 @@ type ReverseFundingParams struct {
 	ParentTransactionID TransactionID `json:"parent_transaction_id"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // Reverse posts a reversal. Safety: as Redeem. API: POST /funding/reversals.
@@ -132,6 +137,7 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 		v.fault("parent_transaction_id", ruleRequired)
 	}
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
+	v.extra(params.Extra, params)
 	body := struct {
 		ReverseFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id"`
@@ -169,6 +175,8 @@ type RefundFundingParams struct {
 	TerminalID string `json:"terminal_id"`
 	// AcquirerID is card data element 32.
 	AcquirerID string `json:"acquirer_id"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // Refund posts a refund. Safety: as Redeem. API: POST /funding/refunds.
@@ -188,6 +196,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	v.mcc("merchant_category", params.MerchantCategoryCode)
 	v.required("terminal_id", params.TerminalID)
 	v.required("acquirer_id", params.AcquirerID)
+	v.extra(params.Extra, params)
 	body := struct {
 		RefundFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
@@ -290,4 +292,26 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	}
 	*s = NewSecret(string(text))
 	return nil
+}
+
+// ExtraMembers are members for which this version has no field, such as {"purpose_code":"SALA"}: a JSON object of at most 4,096 bytes; empty
+// for none. They are added to a payment, a funding movement or a simulation, which [Client.Do] refuses, and change nothing else: a member of
+// the operation is refused, however its name is spelled. They are part of the payment: every attempt sends the same bytes, stores keep them
+// with the other params, and the same request ID with other members is another payment ([ErrRequestIDReused]). So do not add them to a payment
+// that was sent or stored without them. Spaces and the order of names are not part of it. Safety: that of the call.
+type ExtraMembers string
+
+// MarshalText returns the text that is stored and sent: without spaces, in the order of names. It returns invalid text unchanged, and the call
+// refuses it.
+func (e ExtraMembers) MarshalText() ([]byte, error) { return []byte(e.text()), nil }
+
+// encode writes nothing in a request (with omitempty): encodeBody adds the members.
+func (e ExtraMembers) encode(to *jsontext.Encoder) error { return to.WriteToken(jsontext.Null) }
+
+func (e ExtraMembers) text() string {
+	text := jsontext.Value(e)
+	if e == "" || text.Format(jsontext.ReorderRawObjects(true)) != nil {
+		return string(e)
+	}
+	return string(text)
 }

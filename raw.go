@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/address"
@@ -60,7 +59,8 @@ func (r *RawRequest) class() class {
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It behaves as all other
 // calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation, set Path to the reference's template
 // and leave Repeatable false: reads are repeated anyway. Of those that move money, the simulator's included, Do calls only POST /accounts:
-// its initial load is never repeated, as with [AccountsService.Create]. For any other known operation, the error names the Go method.
+// its initial load is never repeated, as with [AccountsService.Create]. For any other known operation, the error names the Go method, whose
+// params have [ExtraMembers].
 //
 // A success has a status that the operation's method accepts or, for an unknown operation, 200, 201, 202 or 204. Its body may be a refusal,
 // which only you can recognise. If the body is unreadable, the outcome is unknown, except for a read. out is nil, to ignore the body, or a
@@ -279,5 +279,5 @@ func encodeAny(body any) ([]byte, error) {
 		payment.writeWire(&w)
 		return w.Body, w.Err
 	}
-	return jsonv2.Marshal(body, changeOptions)
+	return encodeBody(body, changeOptions)
 }

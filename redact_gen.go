@@ -118,10 +118,28 @@ func (r RawRequest) Format(state fmt.State, verb rune) { redact.Format(state, ve
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
+func (r RedeemFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
+
+// LogValue returns the same as a group.
+func (r RedeemFundingParams) LogValue() slog.Value { return redact.LogValue(r) }
+
+// Format prints the set members, without personal or confidential values.
+func (r RefundFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
+
+// LogValue returns the same as a group.
+func (r RefundFundingParams) LogValue() slog.Value { return redact.LogValue(r) }
+
+// Format prints the set members, without personal or confidential values.
 func (r Response) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
 
 // LogValue returns the same as a group.
 func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
+
+// Format prints the set members, without personal or confidential values.
+func (r ReverseFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
+
+// LogValue returns the same as a group.
+func (r ReverseFundingParams) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
 func (s SealedPINParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, s) }
@@ -134,6 +152,18 @@ func (s SearchCompanyParams) Format(state fmt.State, verb rune) { redact.Format(
 
 // LogValue returns the same as a group.
 func (s SearchCompanyParams) LogValue() slog.Value { return redact.LogValue(s) }
+
+// Format prints the set members, without personal or confidential values.
+func (s SimulateParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, s) }
+
+// LogValue returns the same as a group.
+func (s SimulateParams) LogValue() slog.Value { return redact.LogValue(s) }
+
+// Format prints the set members, without personal or confidential values.
+func (t TransferParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, t) }
+
+// LogValue returns the same as a group.
+func (t TransferParams) LogValue() slog.Value { return redact.LogValue(t) }
 
 // Format prints the set members, without personal or confidential values.
 func (u UpdateAccountParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, u) }

@@ -48,6 +48,8 @@ type SimulateParams struct {
 	CurrencyCode string `json:"currency_code,omitzero"`
 	// AuthorizationID is the one that Transact returned; for all calls except Transact.
 	AuthorizationID string `json:"authorization_id,omitzero"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // SimulationResult is the result of each call. A false Success is no error.
@@ -116,6 +118,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 			v.value(field.name, "is not accepted by this operation")
 		}
 	}
+	v.extra(p.Extra, p)
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
 	result := &SimulationResult{}
 	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })

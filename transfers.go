@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/idlock"
@@ -49,6 +53,8 @@ type TransferParams struct {
 	// Without LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
 	// counts as now. A time more than 29 days ago is [ErrRequestIDExpired].
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], not a pointer to one. Package journal uses
@@ -104,6 +110,7 @@ func (p TransferParams) check(v *validator) {
 	v.requiredText("destination_reference", p.DestinationReference, 75)
 	v.required("destination_account_id", string(p.DestinationAccountID))
 	v.text("initiator_username", p.InitiatorUsername, 0)
+	v.extra(p.Extra, p, "id", "account_id")
 }
 
 // Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer checks before sending,
@@ -111,6 +118,43 @@ func (p TransferParams) check(v *validator) {
 func (p TransferParams) Validate() error { return validated(p.check) }
 
 func (TransferParams) isPayment() {}
+
+// extra checks further members. The fields of params, and others, are members already. A field that a later version adds must be admitted
+// while it is empty: a stored payment may have that member here.
+func (v *validator) extra(extra ExtraMembers, params any, others ...string) {
+	var members map[string]jsontext.Value
+	if extra == "" {
+		return
+	}
+	if len(extra) > 4096 || json.Unmarshal([]byte(extra), &members) != nil || len(members) == 0 {
+		v.fault("extra", "must be a JSON object with members, none of them twice, of at most 4096 bytes")
+		return
+	}
+	names := map[string]bool{"": true}
+	for name := range members {
+		plain := plainName(name)
+		if !ascii.IsName(name) || strings.Contains(name, ".") || names[plain] {
+			v.fault("extra", "must have names of letters, digits, '_' and '-' that differ in more than case, '_' and '-'")
+			return
+		}
+		names[plain] = true
+	}
+	for field := range reflect.TypeOf(params).Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); field.Tag.Get("wire") == "" {
+			others = append(others, name)
+		}
+	}
+	for _, name := range others {
+		if name != "-" && names[plainName(name)] {
+			v.fault("extra."+name, "is a member of the request already")
+		}
+	}
+}
+
+// plainName returns the name of a member as a careless decoder compares it: without case and separators.
+func plainName(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+}
 
 // BankAccount is an Australian bank account; every field is required.
 type BankAccount struct {
@@ -140,6 +184,8 @@ type DirectEntryOutParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// LastSent is for a payment whose outcome is unknown since an earlier call; see [TransferParams]. It is not sent.
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
+	// Extra has further members of the request; optional.
+	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
 // DirectEntryOut pays from source to a bank account. It works as Transfer, but any response without a transaction ID leaves the outcome
@@ -169,6 +215,7 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.required("destination_account_info.account_name", p.Destination.AccountName)
 	v.required("bsb", p.BSB)
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
+	v.extra(p.Extra, p, "id", "account_id")
 }
 
 // Validate is [TransferParams.Validate] for a direct entry out.

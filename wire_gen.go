@@ -420,6 +420,7 @@ func (v TransferParams) writeWire(w *wire.Writer) {
 		w.Text(`,"initiator_username":`, v.InitiatorUsername)
 	}
 	w.Body = append(w.Body, '}')
+	w.Members(v.Extra.text())
 }
 
 func (v DirectEntryOutParams) writeWire(w *wire.Writer) {
@@ -435,6 +436,7 @@ func (v DirectEntryOutParams) writeWire(w *wire.Writer) {
 		w.Text(`,"initiating_user_id":`, v.InitiatingUserID)
 	}
 	w.Body = append(w.Body, '}')
+	w.Members(v.Extra.text())
 }
 
 func (v BankAccount) writeWire(w *wire.Writer) {

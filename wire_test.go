@@ -260,11 +260,32 @@ func TestWireWriterWritesAsTheOptionsDo(t *testing.T) {
 	}
 }
 
+// Params that are embedded in a caller's struct, which a raw call sends, have their further members too.
+func TestEmbeddedExtraMembers(t *testing.T) {
+	t.Parallel()
+	for _, body := range []any{
+		&struct{ SimulateParams }{SimulateParams{Extra: `{"a":1}`}}, struct{ TransferParams }{TransferParams{Extra: `{"a":1}`}},
+		struct{ *RedeemFundingParams }{&RedeemFundingParams{Extra: `{"a":1}`}}, ReverseFundingParams{Extra: `{"a":1}`},
+	} {
+		encoded, err := encodeAny(body)
+		require.NoError(t, err)
+		require.True(t, strings.HasSuffix(string(encoded), `,"a":1}`), "%s", encoded)
+		require.NotContains(t, string(encoded), "extra")
+	}
+	encoded, err := encodeAny(struct{ *RefundFundingParams }{})
+	require.NoError(t, err)
+	require.Equal(t, "{}", string(encoded))
+}
+
 // Invalid text is refused as the options refuse it.
 func TestWireWriterRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := encodeAny(TransferParams{SourceReference: "bad \xff"})
-	require.Error(t, err)
+	for _, body := range []any{
+		TransferParams{SourceReference: "bad \xff"}, TransferParams{Extra: `{"amount":1}`}, TransferParams{Extra: "x"}, &ReverseFundingParams{Extra: `{"account_id":1}`},
+	} {
+		_, err := encodeAny(body)
+		require.Error(t, err)
+	}
 }
 
 // A service that writes every date with a time, or every empty member, does not make long lists slow.

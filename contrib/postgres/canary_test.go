@@ -22,12 +22,13 @@ import (
 
 // canaries are the texts that must not leave the process in clear.
 var canaries = []string{
-	"CANARYSOURCE", "CANARYDEST", "CANARYUSER", "CANARYNAME", "90817263545", "271-828", "271828", "314159", "CANARYEAID", "CANARYKEY",
+	"CANARYSOURCE", "CANARYDEST", "CANARYUSER", "CANARYNAME", "90817263545", "271-828", "271828", "314159", "CANARYEAID", "CANARYKEY", "CANARYEXTRA",
 }
 
 func canaryTransfer(key string) prepaid.TransferParams {
 	p := transfer(key)
 	p.SourceReference, p.DestinationReference, p.InitiatorUsername, p.DestinationAccountID = "CANARYSOURCE", "CANARYDEST", "CANARYUSER", "CANARYEAID"
+	p.Extra = `{"purpose":"CANARYEXTRA"}`
 	return p
 }
 

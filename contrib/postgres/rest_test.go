@@ -49,16 +49,23 @@ func TestIdleWorkerSendsAgainInTime(t *testing.T) {
 	pace.within(10 * time.Second)
 }
 
-// Workers that live for a shorter time than a payment must rest go on with the wait of the workers before them.
+// Workers that live for a shorter time than a payment must rest go on with the wait of the workers before them, and send the same bytes,
+// also the further members.
 func TestWaitGoesOnInTheNextWorker(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	emulator := prepaidtest.NewServer(t, prepaidtest.Options{})
+	emulator := prepaidtest.NewServer(t, prepaidtest.Options{Lenient: true})
 	from, to := emulator.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), emulator.AddAccount(prepaidtest.SeedAccount{})
 	emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	params := transfer("a")
 	params.DestinationAccountID = to
-	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, from, params) }))
+	for _, enqueued := range []struct {
+		extra prepaid.ExtraMembers
+		want  error
+	}{{`{"purpose": "x", "a": 1}`, nil}, {`{"a":1,"purpose":"x"}`, nil}, {`{"a":2,"purpose":"x"}`, journal.ErrChanged}, {"", journal.ErrChanged}} {
+		params.Extra = enqueued.extra
+		require.ErrorIs(t, s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, from, params) }), enqueued.want)
+	}
 	done := s.are(journal.StateDone, params.RequestID)
 	config := emulator.Config()
 	config.AttemptTimeout, config.Retry.InFlightWait = 2*time.Second, 500*time.Millisecond
@@ -74,4 +81,12 @@ func TestWaitGoesOnInTheNextWorker(t *testing.T) {
 	}
 	require.True(t, done())
 	require.Empty(t, emulator.PaidTwice())
+	bodies := map[string]bool{}
+	for _, r := range emulator.Requests() {
+		if r.RequestID != "" {
+			bodies[r.Body] = true
+			require.Contains(t, r.Body, `,"a":1,"purpose":"x"}`)
+		}
+	}
+	require.Len(t, bodies, 1)
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"errors"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,3 +31,17 @@ func (w *Writer) Text(name, value string) {
 func (w *Writer) Integer(name string, value int64) {
 	w.Body = strconv.AppendInt(append(w.Body, name...), value, 10)
 }
+
+// Members appends the members of another object, as text, to Body, an object with members. Anything that would not leave one object with
+// unique names is an error.
+func (w *Writer) Members(text string) {
+	if text == "" || w.Err != nil {
+		return
+	}
+	w.Body = append(append(w.Body[:len(w.Body)-1], ','), text[1:]...)
+	if !jsontext.Value(w.Body).IsValid() {
+		w.Err = errMembers
+	}
+}
+
+var errMembers = errors.New("further members that are no object, or a name twice")

@@ -15,12 +15,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A payroll loses the response to a payment. The next run, with the list or only with the file, makes no payment twice.
+// A payroll loses the response to a payment. The next run, with the list or only with the file, makes no payment twice, and sends the same
+// bytes, also the further members.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, resumed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, Lenient: true})
 			from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 			config := srv.Config()
 			config.Retry.MaxAttempts = 1
@@ -31,7 +32,7 @@ func TestLostResponse(t *testing.T) {
 			list := make([]journal.Payment, 2)
 			for n := range list {
 				params := payment(n)
-				params.DestinationAccountID = to
+				params.DestinationAccountID, params.Extra = to, `{"purpose":"SECRETEXTRA","a":1}`
 				list[n] = journal.Payment{Account: from, Params: params}
 			}
 			states := func(entries iter.Seq2[journal.Entry, error]) (states []journal.State) {
@@ -45,7 +46,14 @@ func TestLostResponse(t *testing.T) {
 			j, m := openSealed(t, nil)
 			require.Equal(t, []journal.State{journal.StateUnknown, journal.StateDone}, states(j.PayAll(t.Context(), client.Accounts, 1, slices.Values(list))))
 			require.Less(t, time.Since(began), 40*time.Second)
+			require.NotContains(t, string(m.data), "SECRETEXTRA")
 			j, _ = openSealed(t, m.data)
+			changed := list[0].Params.(prepaid.TransferParams)
+			changed.Extra = `{"purpose":"SECRETEXTRA","a":2}`
+			_, err = j.Transfer(t.Context(), client.Accounts, from, changed)
+			require.ErrorIs(t, err, journal.ErrChanged)
+			changed.Extra = `{"a": 1, "purpose": "SECRETEXTRA"}`
+			list[0].Params = changed
 			if resumed {
 				require.Equal(t, []journal.State{journal.StateDone}, states(j.Resume(t.Context(), client.Accounts, 1)))
 			} else {
@@ -53,6 +61,16 @@ func TestLostResponse(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
 			require.Equal(t, []string{"98.00", "2.00"}, []string{srv.Balance(from), srv.Balance(to)})
+			sent := map[prepaid.RequestID][]string{}
+			for _, r := range srv.Requests() {
+				if r.RequestID != "" {
+					sent[r.RequestID] = append(sent[r.RequestID], string(r.Body))
+				}
+			}
+			bodies := sent[payment(0).RequestID]
+			require.Len(t, bodies, 2)
+			require.Equal(t, bodies[0], bodies[1])
+			require.Contains(t, bodies[0], `,"a":1,"purpose":"SECRETEXTRA"}`)
 		})
 	}
 }

@@ -237,7 +237,7 @@ func jsonName(tag *ast.BasicLit) string {
 		return ""
 	}
 	tags := reflect.StructTag(value)
-	if tags.Get("wire") == "-" { // stored, not sent
+	if tags.Get("wire") != "" { // stored, not sent under this name
 		return ""
 	}
 	name, _, _ := strings.Cut(tags.Get("json"), ",")

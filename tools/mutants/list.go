@@ -114,7 +114,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a raw change of rules has another wire form", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallSendsAsTheMethod",
-			old: "jsonv2.Marshal(body, changeOptions)", new: "jsonv2.Marshal(body, encodeOptions)",
+			old: "encodeBody(body, changeOptions)", new: "encodeBody(body, encodeOptions)",
 		},
 		{
 			name: "a raw report that is processing is an empty one", file: "raw.go", pkg: "./internal/tests/faults", test: "TestRawCallReceivesTheBody",
@@ -127,6 +127,22 @@ func mutants() []mutant {
 		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
+		},
+		{
+			name: "a further member replaces another", file: "transfers.go", pkg: "./internal/tests/contract", test: "TestExtraMembers",
+			old: "name != \"-\" && names[plainName(name)]", new: "false",
+		},
+		{
+			name: "a further member replaces another in capitals", file: "transfers.go", pkg: "./internal/tests/contract", test: "TestExtraMembers",
+			old: "Replace(strings.ToLower(name))", new: "Replace(name)",
+		},
+		{
+			name: "further members are sent as they were given", file: "ids.go", pkg: "./journal/journalfile", test: "TestLostResponse",
+			old: "jsontext.ReorderRawObjects(true)", new: "jsontext.ReorderRawObjects(false)",
+		},
+		{
+			name: "a body has a member twice", file: "internal/wire/writer.go", pkg: ".", test: "TestWireWriterRefuses",
+			old: "!jsontext.Value(w.Body).IsValid()", new: "false",
 		},
 		{
 			name: "the journal does not wait", file: "journal/journalfile/pay.go", pkg: "./journal/journalfile", test: "TestRepeatNeverOvertakesTheFirst",

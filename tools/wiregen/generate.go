@@ -178,7 +178,12 @@ func (g *generator) writer(name string) error {
 		return err
 	}
 	g.line("\nfunc (v %s) writeWire(w *wire.Writer) {", name)
+	end := "w.Body = append(w.Body, '}')\n"
 	for i, m := range members {
+		if m.further {
+			end += "w.Members(v." + m.field + ".text())\n"
+			continue
+		}
 		kind, err := g.kind(m.of)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", name, m.field, err)
@@ -205,7 +210,7 @@ func (g *generator) writer(name string) error {
 		}
 		g.line("%s", write)
 	}
-	g.line("w.Body = append(w.Body, '}')\n}")
+	g.line("%s}", end)
 	return nil
 }
 

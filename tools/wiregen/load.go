@@ -136,6 +136,7 @@ type member struct {
 	field, name string
 	of          ast.Expr
 	optional    bool
+	further     bool // wire:"members": its own members, not one
 }
 
 // members returns the members of a struct, and an error for an unknown kind of field.
@@ -163,6 +164,8 @@ func (p *pkg) members(name string) ([]member, error) {
 		switch {
 		case m.name == "-" && options == "", tag.Get("wire") == "-":
 			continue
+		case tag.Get("wire") == "members":
+			m.further = true
 		case m.name == "" || options != "" && !m.optional || strings.ContainsAny(m.name, `'"\`):
 			return nil, fmt.Errorf("%s.%s: unknown tag: %s", name, m.field, tag)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// neverSkipped are the fields whose checks hold with Config.SkipValueChecks: request ids, amounts, ids that are numbers,
+// neverSkipped are the fields whose checks hold with Config.SkipValueChecks: further members, request ids, amounts, ids that are numbers,
 // paging, keys, the PIN envelope, and values that have no form on the wire.
-var neverSkipped = regexp.MustCompile(`^(request_id|amount|initial_load_amount|parent_transaction_id|(add|remove)\[[0-9]+\](\.[a-z_]+)?|` +
+var neverSkipped = regexp.MustCompile(`^(extra(\.[a-z_]+)?|request_id|amount|initial_load_amount|parent_transaction_id|(add|remove)\[[0-9]+\](\.[a-z_]+)?|` +
 	`paging\.[a-z]+|before|from|to|scope|message_ids|hmac_key_secret|ephemeral_key|` +
 	`encrypted_data|encrypted_key|iv|oaep_hashing_algorithm|public_key_fingerprint)$`)
 

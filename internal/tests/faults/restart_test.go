@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"syscall"
@@ -279,6 +281,42 @@ func TestLastSentIsNoPartOfThePayment(t *testing.T) {
 			require.Len(t, bodies, 3)
 			require.Equal(t, bodies[:1], slices.Compact(bodies))
 			require.NotContains(t, bodies[0], "last_sent")
+		})
+	}
+}
+
+// Further members are part of the payment: every attempt, also of another process, sends the same bytes, and another payment is refused.
+func TestExtraMembersArePartOfThePayment(t *testing.T) {
+	t.Parallel()
+	for _, payment := range []prepaid.PaymentParams{harness.ValidTransfer(), harness.ValidDirectEntry()} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+			pay := func(client *prepaid.Client, extra prepaid.ExtraMembers) (err error) {
+				switch p := payment.(type) {
+				case prepaid.TransferParams:
+					p.Extra = extra
+					require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", p, &p, p, slog.AnyValue(p).Resolve()), "q7Zx")
+					_, err = client.Accounts.Transfer(t.Context(), "A1", stored(t, p))
+				case prepaid.DirectEntryOutParams:
+					p.Extra = extra
+					require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", p, &p, p, slog.AnyValue(p).Resolve()), "q7Zx")
+					_, err = client.Accounts.DirectEntryOut(t.Context(), "A1", stored(t, p))
+				}
+				return err
+			}
+			for range 2 { // processes
+				client := harness.NewClient(t, harness.ClockConfig(service))
+				require.NoError(t, pay(client, `{"a":"q7Zx","b":2}`))
+				for _, other := range []prepaid.ExtraMembers{"", `{"a":"q7Zy","b":2}`} {
+					require.ErrorIs(t, pay(client, other), prepaid.ErrRequestIDReused)
+				}
+			}
+			requests := service.Requests()
+			require.Len(t, requests, 3)
+			require.Contains(t, requests[0].Body, `,"a":"q7Zx","b":2}`)
+			for _, request := range requests {
+				require.Equal(t, requests[0].Body, request.Body)
+			}
 		})
 	}
 }
