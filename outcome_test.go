@@ -46,10 +46,11 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 		}
 		require.Contains(t, comment, " API: "+op.Method+" "+op.Path+".", op.Name)
 		safety := safetyOf.FindStringSubmatch(comment)
-		if safety != nil && safety[1] != "" {
+		require.Len(t, safety, 3, op.Name)
+		if safety[1] != "" {
 			safety = safetyOf.FindStringSubmatch(comments[service+"."+safety[1]])
+			require.Len(t, safety, 3, op.Name)
 		}
-		require.NotNil(t, safety, op.Name)
 		require.Equal(t, class, safety[2], op.Name)
 		require.Equal(t, op.class == classKeyed || service == "Funding", op.lane == ratelimit.Money, op.Name)
 	}
