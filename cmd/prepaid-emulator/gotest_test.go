@@ -33,7 +33,7 @@ func TestNoRequestIsTooOdd(t *testing.T) {
 	}
 	written := 0
 	for _, request := range p.server.Requests() {
-		text, err := gotest.Write(p.server, request)
+		text, err := gotest.Write(request)
 		if err != nil {
 			require.NotRegexp(t, `json:|reflect|[a-z]\.[A-Z]`, err.Error(), "%s %s %s", request.Method, request.Path, request.Body)
 			continue

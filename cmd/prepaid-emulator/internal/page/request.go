@@ -76,7 +76,7 @@ func (p *Page) showRequest(w http.ResponseWriter, r *http.Request, status int, l
 		data.Movements = server.Movements(request.RequestID)
 	}
 	var err error
-	if data.GoTest, err = gotest.Write(server, request); err != nil {
+	if data.GoTest, err = gotest.Write(request); err != nil {
 		data.NoGoTest = err.Error()
 	}
 	if data.Account && data.Transaction != "" {

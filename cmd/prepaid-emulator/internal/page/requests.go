@@ -150,7 +150,7 @@ func (p *Page) story(w http.ResponseWriter, r *http.Request) {
 		return !slices.Contains(r.URL.Query()["n"], strconv.FormatInt(request.Number, 10))
 	})
 	page := layout{Title: "Requests as a Go test", Section: "requests"}
-	text, err := gotest.Write(server, list...)
+	text, err := gotest.Write(list...)
 	if err != nil {
 		page.Problem = "No Go test: " + err.Error() + "."
 		p.show(w, r, http.StatusUnprocessableEntity, "problem", page)
