@@ -159,6 +159,65 @@ type Account struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 }
 
+// FreeText is the program's own data; the service sends all fields together.
+type FreeText struct {
+	// Text1 is the program's own text.
+	Text1 string `json:"free_text1" redact:"content"`
+	// Text2 is the program's own text.
+	Text2 string `json:"free_text2" redact:"content"`
+	// Text3 is the program's own text.
+	Text3 string `json:"free_text3" redact:"content"`
+	// Text4 is the program's own text.
+	Text4 string `json:"free_text4" redact:"content"`
+	// Text5 is the program's own text.
+	Text5 string `json:"free_text5" redact:"content"`
+	// Text6 is the program's own text.
+	Text6 string `json:"free_text6" redact:"content"`
+	// Text7 is the program's own text.
+	Text7 string `json:"free_text7" redact:"content"`
+	// Text8 is the program's own text.
+	Text8 string `json:"free_text8" redact:"content"`
+	// Int1 is a whole number, as text.
+	Int1 string `json:"free_int1" redact:"content"`
+	// Int2 is a whole number, as text.
+	Int2 string `json:"free_int2" redact:"content"`
+	// Dec1 is a decimal number, as text.
+	Dec1 string `json:"free_dec1" redact:"content"`
+	// Dec2 is a decimal number, as text.
+	Dec2 string `json:"free_dec2" redact:"content"`
+}
+
+// PortalIdentifier names a cardholder in the portal. All fields but UnlistedMembers are required. It keeps what it was read from, as a
+// [Cardholder] does.
+type PortalIdentifier struct {
+	// ClientID is the portal's client.
+	ClientID string `json:"client_id"`
+	// ProgramID is the portal's program.
+	ProgramID string `json:"program_id"`
+	// CardholderID is the portal's cardholder.
+	CardholderID string `json:"cardholder_id"`
+	// UnlistedMembers is a JSON object of members that the reference does not list, as in a [Cardholder].
+	UnlistedMembers string `json:"unlisted_members,omitzero" wire:"-" redact:"personal"`
+
+	received string // as in a Cardholder
+}
+
+func (p *PortalIdentifier) kept() (received, unlisted *string) {
+	return &p.received, &p.UnlistedMembers
+}
+
+func (p *PortalIdentifier) check(v *validator, path string) {
+	if p != nil {
+		checkKept(v, path, p)
+	}
+}
+
+func (p *PortalIdentifier) checkMembers(v *validator) {
+	v.requiredText("client_id", p.ClientID, 0)
+	v.requiredText("program_id", p.ProgramID, 0)
+	v.requiredText("cardholder_id", p.CardholderID, 0)
+}
+
 func accountIdentity(a *Account) string { return string(a.ID) }
 
 // companyUnset means that no CompanyID was decoded, as amountUnset does for an Amount.

@@ -3,9 +3,12 @@ package prepaid
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,9 +27,9 @@ const (
 )
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
-// and each copy of it, also keeps the JSON that the service sent. An unchanged field, such as an expired passport or a date of birth with a
-// time, is not checked and is sent back as received. json.Marshal writes only the values, without that time. In a Cardholder built from
-// fields or from such JSON, all values are new. Members that the reference does not list are dropped.
+// and each copy of it, also keeps the JSON that the service sent. An unchanged field, such as an expired passport, a date of birth with a
+// time or a name that is not Unicode, is not checked and is sent back as received. json.Marshal writes only the values, without that time
+// and with U+FFFD in that name. In a Cardholder built from fields or from such JSON, all values are new, and U+FFFD is refused.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -54,10 +57,16 @@ type Cardholder struct {
 	DriverLicenceNumber string `json:"driver_licence_number,omitzero" redact:"personal"`
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero" redact:"personal"`
+	// UnlistedMembers is a JSON object of members that the reference does not list, as received; "" for none. Update sends them, so an
+	// account keeps them. To add, change or remove a member, edit the object: {"tier":2,"passport":{"issued":"2020"}} has one member of the
+	// registration, and one of its passport, which is sent if Passport is set. Listed members are refused.
+	UnlistedMembers string `json:"unlisted_members,omitzero" wire:"-" redact:"personal"`
 
 	// received is the JSON object that the service sent, if the fields alone cannot reproduce it. It is a string so that == works.
 	received string
 }
+
+func (c *Cardholder) kept() (received, unlisted *string) { return &c.received, &c.UnlistedMembers }
 
 // check refuses missing and malformed members, except those that are unchanged since they were received.
 func (c *Cardholder) check(v *validator, path string) {
@@ -65,17 +74,7 @@ func (c *Cardholder) check(v *validator, path string) {
 		v.fault(path, ruleRequired)
 		return
 	}
-	found := validator{lax: v.lax, isEmail: isEmail}
-	c.checkMembers(&found)
-	var now, was reflect.Value
-	if c.received != "" && len(found.faults) > 0 {
-		now, was = reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem()
-	}
-	for _, fault := range found.faults {
-		if !was.IsValid() || !unchanged(now, was, fault.Field) {
-			v.fault(path+"."+fault.Field, fault.Rule)
-		}
-	}
+	checkKept(v, path, c)
 }
 
 func (c *Cardholder) checkMembers(v *validator) {
@@ -169,121 +168,128 @@ func (p Passport) check(v *validator) {
 	v.countryAlpha3("passport.passport_issuing_country", p.IssuingCountry)
 }
 
-// FreeText is the program's own data; the service sends all fields together.
-type FreeText struct {
-	// Text1 is the program's own text.
-	Text1 string `json:"free_text1" redact:"content"`
-	// Text2 is the program's own text.
-	Text2 string `json:"free_text2" redact:"content"`
-	// Text3 is the program's own text.
-	Text3 string `json:"free_text3" redact:"content"`
-	// Text4 is the program's own text.
-	Text4 string `json:"free_text4" redact:"content"`
-	// Text5 is the program's own text.
-	Text5 string `json:"free_text5" redact:"content"`
-	// Text6 is the program's own text.
-	Text6 string `json:"free_text6" redact:"content"`
-	// Text7 is the program's own text.
-	Text7 string `json:"free_text7" redact:"content"`
-	// Text8 is the program's own text.
-	Text8 string `json:"free_text8" redact:"content"`
-	// Int1 is a whole number, as text.
-	Int1 string `json:"free_int1" redact:"content"`
-	// Int2 is a whole number, as text.
-	Int2 string `json:"free_int2" redact:"content"`
-	// Dec1 is a decimal number, as text.
-	Dec1 string `json:"free_dec1" redact:"content"`
-	// Dec2 is a decimal number, as text.
-	Dec2 string `json:"free_dec2" redact:"content"`
-}
-
-// PortalIdentifier names a cardholder in the portal. All fields are required.
-type PortalIdentifier struct {
-	// ClientID is the portal's client.
-	ClientID string `json:"client_id"`
-	// ProgramID is the portal's program.
-	ProgramID string `json:"program_id"`
-	// CardholderID is the portal's cardholder.
-	CardholderID string `json:"cardholder_id"`
-}
-
-func (p *PortalIdentifier) check(v *validator, path string) {
-	if p == nil {
-		return
-	}
-	v.requiredText(path+".client_id", p.ClientID, 0)
-	v.requiredText(path+".program_id", p.ProgramID, 0)
-	v.requiredText(path+".cardholder_id", p.CardholderID, 0)
-}
-
 // Everything the service holds can be sent back, including values that it would refuse today or that this package would
-// write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
+// write differently. A value of a keeper with such a member therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
+
+// keeper is a type whose values can be sent back as they were received.
+type keeper interface {
+	// kept returns the fields for the received object and for its unlisted members.
+	kept() (received, unlisted *string)
+	checkMembers(v *validator)
+}
 
 // passportHorizon is how long a Cardholder can be sent after it was read, even if its passport expires.
 const passportHorizon = 366 * 24 * time.Hour
 
-// plainCardholder is a Cardholder without the methods that keep and write received JSON.
-type plainCardholder Cardholder
+// plainCardholder and plainPortalIdentifier are read without a record of the JSON.
+type (
+	plainCardholder       Cardholder
+	plainPortalIdentifier PortalIdentifier
+)
 
-// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would write them
-// differently. exact means that the client would write them in the same way.
-func (c *Cardholder) retain(raw []byte, exact bool) {
-	var v validator
-	c.checkMembers(&v)
-	expires := c.Passport != nil && !c.Passport.Expiry.Time(time.UTC).After(time.Now().Add(passportHorizon))
-	if c.received = ""; !exact || len(v.faults) > 0 || expires {
-		c.received = string([]rune(string(raw))) // with U+FFFD for invalid UTF-8, as in the values
+// plainOptions read the values of a keeper without a record of the JSON.
+var plainOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
+
+// receivedOptions keep the text of received JSON when it is sent back, even if it is not Unicode.
+var receivedOptions = json.JoinOptions(syntaxOptions, jsontext.PreserveRawStrings(true), json.Deterministic(true))
+
+// encodeReceived returns the body of a request that may have a keeper.
+func encodeReceived(params any) ([]byte, error) {
+	return json.Marshal(params, encodeOptions, receivedOptions)
+}
+
+// checkKept refuses missing and malformed members, except those that are unchanged since they were received.
+func checkKept(v *validator, path string, k keeper) {
+	found := validator{lax: v.lax, isEmail: isEmail, whole: true}
+	k.checkMembers(&found)
+	received, unlisted := k.kept()
+	now, was := reflect.ValueOf(k).Elem(), asReceived(k)
+	for _, fault := range found.faults {
+		if *received == "" || !unchanged(now, was, fault.Field) {
+			v.fault(path+"."+fault.Field, fault.Rule)
+		}
+	}
+	value, rest := jsontext.Value(*unlisted), unlistedIn([]byte(*unlisted), now.Type())
+	switch field := path + ".unlisted_members"; {
+	case *unlisted == "", *unlisted == string(unlistedIn([]byte(*received), now.Type())):
+	case strings.ContainsRune(*unlisted, utf8.RuneError):
+		v.fault(field, ruleWhole)
+	case errors.Join(value.Canonicalize(syntaxOptions), rest.Canonicalize(syntaxOptions)) != nil || !bytes.Equal(value, rest):
+		v.fault(field, "must be a JSON object of members that the reference does not list")
 	}
 }
 
-// exact reports whether c is written in the same way with the received members and without them.
-func (c *Cardholder) exact() bool {
-	unchanged, err := json.Marshal(c, encodeOptions)
-	fresh, errFresh := json.Marshal((*plainCardholder)(c), encodeOptions)
+// retain keeps raw, the JSON that k was read from, if the client would refuse the values of k as new ones, or would write them
+// differently. exact means that the client would write them in the same way.
+func retain(k keeper, raw []byte, exact bool) {
+	v := validator{whole: true, horizon: passportHorizon}
+	k.checkMembers(&v)
+	if received, unlisted := k.kept(); !exact || len(v.faults) > 0 || *unlisted != "" {
+		*received = string(raw)
+	}
+}
+
+// exact reports whether k is written in the same way with the received members and without them.
+func exact(k keeper, raw []byte) bool {
+	received, _ := k.kept()
+	fresh, errFresh := json.Marshal(k, encodeOptions)
+	*received = string(raw)
+	unchanged, err := encodeReceived(k)
+	*received = ""
 	return errors.Join(err, errFresh, (*jsontext.Value)(&unchanged).Canonicalize(), (*jsontext.Value)(&fresh).Canonicalize()) == nil &&
 		bytes.Equal(unchanged, fresh)
 }
 
-// asReceived returns c as it was read.
-func (c *Cardholder) asReceived() *Cardholder {
-	was := &Cardholder{}
-	// The text was read before, with the same options.
-	_ = json.Unmarshal([]byte(c.received), (*plainCardholder)(was), callerOptions)
-	return was
+// asReceived returns the struct of k as it was read; zero if k was not read or can be reproduced from its fields.
+func asReceived(k keeper) reflect.Value {
+	was := reflect.New(reflect.TypeOf(k).Elem())
+	if received, _ := k.kept(); *received != "" {
+		_ = json.Unmarshal([]byte(*received), was.Interface(), plainOptions) // read before, with the same options
+	}
+	return was.Elem()
 }
 
-// decode reads a Cardholder that the service sent.
-func (c *Cardholder) decode(d *jsontext.Decoder) error {
+// decodeKeeper reads a value that the service sent.
+func decodeKeeper(d *jsontext.Decoder, k keeper) error {
 	start := d.InputOffset()
 	raw, err := d.ReadValue()
 	if err != nil {
 		return err
 	}
-	*c = Cardholder{} // the member may be repeated
-	if err := json.Unmarshal(raw, (*plainCardholder)(c), d.Options()); err != nil {
+	to := reflect.ValueOf(k).Elem()
+	to.SetZero() // the member may be repeated
+	if err := json.Unmarshal(raw, k, plainOptions); err != nil {
 		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 			semantic.ByteOffset += start
 		}
 		return err
 	}
-	c.retain(raw, false)
-	c.retain(raw, c.exact())
+	_, unlisted := k.kept()
+	*unlisted = string(unlistedIn(raw, to.Type()))
+	retain(k, raw, exact(k, raw))
 	return nil
 }
 
+// embedded forgets the unlisted members: in a caller's struct, they are members of that struct.
+func (c *Cardholder) embedded() { c.UnlistedMembers = "" }
+
+func (p *PortalIdentifier) embedded() { p.UnlistedMembers = "" }
+
 // encode writes a Cardholder, each unchanged member as it was received.
-func (c *Cardholder) encode(e *jsontext.Encoder) error {
-	if c.received == "" {
-		return json.MarshalEncode(e, (*plainCardholder)(c))
-	}
-	return writeUnchanged(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
+func (c *Cardholder) encode(e *jsontext.Encoder) error { return encodeKeeper(e, c) }
+
+func (p *PortalIdentifier) encode(e *jsontext.Encoder) error { return encodeKeeper(e, p) }
+
+func encodeKeeper(e *jsontext.Encoder, k keeper) error {
+	received, unlisted := k.kept()
+	return writeUnchanged(e, reflect.ValueOf(k).Elem(), asReceived(k), jsontext.Value(*received), jsontext.Value(*unlisted))
 }
 
-// writeUnchanged writes a struct (now). Members that are equal in an older struct (was) are written as in received, the JSON of
-// the older struct.
-func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
-	members := membersOf(received)
+// writeUnchanged writes a struct (now) and its unlisted members. Members that are equal in an older struct (was) are written as in
+// received, the JSON of the older struct, if any.
+func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received, unlisted jsontext.Value) error {
+	members, more := membersOf(received), membersOf(unlisted)
 	err := e.WriteToken(jsontext.BeginObject)
 	for field, content := range now.Fields() {
 		name, optional := jsonName(field)
@@ -292,19 +298,62 @@ func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsonte
 		}
 		old := was.FieldByIndex(field.Index)
 		raw, present := members[name]
-		same := reflect.DeepEqual(content.Interface(), old.Interface())
-		switch inner, before := reflect.Indirect(content), reflect.Indirect(old); {
-		case present && raw.Kind() == jsontext.KindBeginObject && inner.IsValid() && before.IsValid():
-			err = errors.Join(err, e.WriteToken(jsontext.String(name)), writeUnchanged(e, inner, before, raw))
+		extra := more[name]
+		delete(more, name)
+		same := len(received) > 0 && reflect.DeepEqual(content.Interface(), old.Interface())
+		inner, before := reflect.Indirect(content), reflect.Indirect(old)
+		nested := raw.Kind() == jsontext.KindBeginObject && before.IsValid()
+		switch {
+		case inner.IsValid() && hasMembers(inner.Type()) && (nested || extra != nil):
+			if !nested {
+				before, raw = reflect.Zero(inner.Type()), nil
+			}
+			err = errors.Join(err, e.WriteToken(jsontext.String(name)), writeUnchanged(e, inner, before, raw, extra))
 		case optional && content.IsZero() && (!same || !present || raw.Kind() == jsontext.KindNull):
 		case same && !present && content.IsZero():
-		case same && present && raw.IsValid():
+		case same && present && raw.IsValid(syntaxOptions):
 			err = errors.Join(err, e.WriteToken(jsontext.String(name)), e.WriteValue(raw))
 		default:
 			err = errors.Join(err, e.WriteToken(jsontext.String(name)), json.MarshalEncode(e, content.Interface()))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		err = errors.Join(err, e.WriteToken(jsontext.String(name)), e.WriteValue(more[name]))
+	}
 	return errors.Join(err, e.WriteToken(jsontext.EndObject))
+}
+
+// hasMembers reports whether values of a type are JSON objects.
+func hasMembers(of reflect.Type) bool {
+	return of.Kind() == reflect.Struct && of != reflect.TypeFor[Date]()
+}
+
+// unlistedIn returns an object of the members of object that the struct type does not have, those of nested objects included; nil
+// without any.
+func unlistedIn(object jsontext.Value, of reflect.Type) jsontext.Value {
+	members := membersOf(object)
+	for field := range of.Fields() {
+		name, _ := jsonName(field)
+		raw, present := members[name]
+		if name == "" || !present {
+			continue
+		}
+		delete(members, name)
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if hasMembers(inner) {
+			if rest := unlistedIn(raw, inner); rest != nil {
+				members[name] = rest
+			}
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	rest, _ := json.Marshal(members, receivedOptions) // of values that were read
+	return rest
 }
 
 // unchanged reports whether the member at a path such as "passport.passport_expiry" is the same in both structs.
@@ -326,7 +375,7 @@ func unchanged(now, was reflect.Value, path string) bool {
 
 // jsonName returns the JSON name of a field, or "", and whether the member is omitted when zero.
 func jsonName(field reflect.StructField) (name string, optional bool) {
-	if !field.IsExported() {
+	if !field.IsExported() || field.Tag.Get("wire") == "-" {
 		return "", false
 	}
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -353,12 +402,21 @@ func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	return members
 }
 
+// decode reads a Cardholder that the service sent.
+func (c *Cardholder) decode(d *jsontext.Decoder) error { return decodeKeeper(d, c) }
+
+func (p *PortalIdentifier) decode(d *jsontext.Decoder) error { return decodeKeeper(d, p) }
+
 // readWire reads a registration and retains its JSON where needed.
 func (c *Cardholder) readWire(r *wire.Reader) {
-	r.Record(receivedCardholder{c}, (*plainCardholder)(c).readWire)
+	r.Record(recorded{c}, (*plainCardholder)(c).readWire)
 }
 
-// receivedCardholder retains the JSON that a registration was read from.
-type receivedCardholder struct{ *Cardholder }
+func (p *PortalIdentifier) readWire(r *wire.Reader) {
+	r.Record(recorded{p}, (*plainPortalIdentifier)(p).readWire)
+}
 
-func (c receivedCardholder) Record(raw []byte, exact bool) { c.retain(raw, exact) }
+// recorded retains the JSON that a value was read from. With unlisted members the fast path falls back.
+type recorded struct{ keeper }
+
+func (r recorded) Record(raw []byte, exact bool) { retain(r.keeper, raw, exact) }

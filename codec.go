@@ -64,7 +64,11 @@ func decodeOurs(d *jsontext.Decoder, value any) error {
 		return completed(value, json.UnmarshalDecode(d, value, decodeOptions))
 	}
 	return wire.DecodeEmbedded(d, value, hasRules, func(body []byte, part any) error {
-		return completed(part, json.Unmarshal(body, part, decodeOptions))
+		err := json.Unmarshal(body, part, decodeOptions)
+		if held, ok := part.(interface{ embedded() }); ok {
+			held.embedded()
+		}
+		return completed(part, err)
 	})
 }
 
@@ -235,8 +239,7 @@ func readItems[T any](body []byte) ([]T, bool) {
 	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
 }
 
-// decodeJSON reads the single JSON value of a response into out, which points to a type of this package. If the fast path fails, the
-// library reads it.
+// decodeJSON reads the single JSON value of a response into out, which points to a type of this package.
 func decodeJSON(r *response, out any) error {
 	if plain, ok := out.(wireReadable); !ok || !wire.Read(r.body, plain.readWire) {
 		reflect.ValueOf(out).Elem().SetZero()
@@ -308,8 +311,6 @@ var (
 	errNotAnInteger       = errors.New("not an integer")
 	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
-	errPageHeader         = errors.New("a paging header is not a whole number")
-	errPageCounts         = errors.New("X-TotalItems is less than the pages hold")
 	errUnexpectedBody     = errors.New("not a response of the service")
 	errNotATransactionID  = errors.New("the transaction ID is not a whole number above zero")
 	errUnexpectedResponse = errors.New("unexpected status or unexpected body")

@@ -88,14 +88,15 @@ func (p CreateAccountParams) check(v *validator) {
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
 	params.check(&v)
+	body, err := encodeReceived(params)
 	return fetch[AccountSummary](ctx, s.client, request{
-		op: opAccountsCreate, account: params.AccountIDToReplace, body: params, faults: v.faults,
+		op: opAccountsCreate, account: params.AccountIDToReplace, encoded: body, unencodable: err, faults: v.faults,
 	})
 }
 
 // UpdateAccountParams replaces registration data, and may clear omitted members: read the account with [IncludeCardholder], change the
-// cardholder, and send all of it back. That works for any data that the service holds: Update does not check the limits of key, display
-// name and portal identifier.
+// cardholder, and send all of it back. That works for any data that the service holds, unlisted members and text that is not Unicode
+// included: Update does not check the limits of key, display name and portal identifier. It refuses U+FFFD in changed text.
 type UpdateAccountParams struct {
 	// Cardholder is the whole cardholder. Required.
 	Cardholder *Cardholder `json:"registration"`
@@ -116,7 +117,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	v.pathID("id", string(id))
 	params.Cardholder.check(&v, "registration")
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	v.lax = true // the service may hold values that it would refuse as new ones
+	v.lax, v.whole = true, true // the service may hold values that it would refuse as new ones
 	if params.ClientAccountKey != nil {
 		v.accountKey("client_account_key", *params.ClientAccountKey)
 	}
@@ -124,8 +125,9 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 		v.text("display_name", *params.DisplayName, 100)
 	}
 	params.PortalIdentifier.check(&v, "portal_identifier")
+	body, err := encodeReceived(params)
 	return send(ctx, s.client, request{
-		op: opAccountsUpdate, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
+		op: opAccountsUpdate, account: id, path: pathValues{string(id)}, encoded: body, unencodable: err, faults: v.faults,
 	})
 }
 

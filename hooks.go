@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"iter"
 	"time"
@@ -279,4 +280,19 @@ func (m *Message) Decode(into any) error {
 // readWire reads the envelope and keeps a copy of the complete message.
 func (m *Message) readWire(r *wire.Reader) {
 	m.Raw = bytes.Clone(r.Raw((*messageEnvelope)(m).readWire))
+}
+
+func (v *validator) hmacKeyID(field, value string) {
+	v.match(field, value, "must be 1 to 64 ASCII letters, digits and symbols without white space and semicolon", 1, 64, func(r rune) bool {
+		return r > ' ' && r <= '~' && r != ';'
+	})
+}
+
+func (v *validator) hmacKeySecret(field string, secret Secret) {
+	if secret.IsZero() {
+		return
+	}
+	if key, err := hex.DecodeString(secret.Reveal()); err != nil || len(key) != 32 {
+		v.fault(field, "must be 64 hex characters")
+	}
 }

@@ -253,6 +253,11 @@ func (p *Page[T]) decode(a *response) error {
 	return nil
 }
 
+var (
+	errPageHeader = errors.New("a paging header is not a whole number")
+	errPageCounts = errors.New("X-TotalItems is less than the pages hold")
+)
+
 // readHeader reads the three paging headers, which may be absent, and the service's clock.
 func (p *Page[T]) readHeader(a *response) error {
 	var malformed error

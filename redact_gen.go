@@ -106,6 +106,12 @@ func (p Passport) Format(state fmt.State, verb rune) { redact.Format(state, verb
 func (p Passport) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Format prints the set members, without personal or confidential values.
+func (p PortalIdentifier) Format(state fmt.State, verb rune) { redact.Format(state, verb, p) }
+
+// LogValue returns the same as a group.
+func (p PortalIdentifier) LogValue() slog.Value { return redact.LogValue(p) }
+
+// Format prints the set members, without personal or confidential values.
 func (p ProvisionWalletParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, p) }
 
 // LogValue returns the same as a group.

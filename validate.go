@@ -19,6 +19,7 @@ const (
 	ruleRequired = "is required"
 	rulePositive = "must be above zero"
 	ruleUTF8     = "must be valid UTF-8"
+	ruleWhole    = "must not contain U+FFFD, which replaces text that was not Unicode"
 	ruleDigits4  = "must be four digits (ISO 18245)"
 	ruleUUID     = "must be a UUID"
 	ruleClimbs   = `must not be or contain a segment "." or ".."`
@@ -30,6 +31,9 @@ const (
 type validator struct {
 	faults []Fault
 	lax    bool // Config.SkipValueChecks
+	whole  bool // text was read before: U+FFFD shows that a part of it was lost
+	// horizon is how much later than today a date in the future must be.
+	horizon time.Duration
 	// isEmail accepts the forms that isPlainEmail does not. It is a field so that a program which sends no registration does
 	// not link the parser.
 	isEmail func(string) bool
@@ -60,6 +64,10 @@ func (v *validator) required(field, value string) bool {
 func (v *validator) text(field, value string, longest int) bool {
 	if !utf8.ValidString(value) {
 		v.fault(field, ruleUTF8)
+		return false
+	}
+	if v.whole && strings.ContainsRune(value, utf8.RuneError) {
+		v.fault(field, ruleWhole)
 		return false
 	}
 	if longest > 0 && len(value) > longest && utf8.RuneCountInString(value) > longest {
@@ -266,21 +274,6 @@ func (v *validator) httpsURI(field, value string) {
 	}
 }
 
-func (v *validator) hmacKeyID(field, value string) {
-	v.match(field, value, "must be 1 to 64 ASCII letters, digits and symbols without white space and semicolon", 1, 64, func(r rune) bool {
-		return r > ' ' && r <= '~' && r != ';'
-	})
-}
-
-func (v *validator) hmacKeySecret(field string, secret Secret) {
-	if secret.IsZero() {
-		return
-	}
-	if key, err := hex.DecodeString(secret.Reveal()); err != nil || len(key) != 32 {
-		v.fault(field, "must be 64 hex characters")
-	}
-}
-
 func (v *validator) requestID(field string, id RequestID) {
 	if v.required(field, string(id)) && utf8.RuneCountInString(string(id)) > 100 {
 		v.fault(field, "must be at most 100 characters")
@@ -288,7 +281,7 @@ func (v *validator) requestID(field string, id RequestID) {
 }
 
 func (v *validator) futureDate(field string, date Date) {
-	if v.date(field, date) && !date.Time(time.UTC).After(time.Now()) {
+	if v.date(field, date) && !date.Time(time.UTC).After(time.Now().Add(v.horizon)) {
 		v.value(field, "must be later than today (UTC)")
 	}
 }

@@ -133,6 +133,19 @@ func (v *plainCardholder) readWire(r *wire.Reader) {
 	}
 }
 
+func (v *plainPortalIdentifier) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "client_id":
+			wire.Text(&v.ClientID, r)
+		case "program_id":
+			wire.Text(&v.ProgramID, r)
+		case "cardholder_id":
+			wire.Text(&v.CardholderID, r)
+		}
+	}
+}
+
 func (v *Transaction) readWire(r *wire.Reader) {
 	v.startUnset()
 	for name, ok := r.First(); ok; name, ok = r.Next() {
@@ -338,19 +351,6 @@ func (v *FreeText) readWire(r *wire.Reader) {
 			wire.Text(&v.Dec1, r)
 		case "free_dec2":
 			wire.Text(&v.Dec2, r)
-		}
-	}
-}
-
-func (v *PortalIdentifier) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "client_id":
-			wire.Text(&v.ClientID, r)
-		case "program_id":
-			wire.Text(&v.ProgramID, r)
-		case "cardholder_id":
-			wire.Text(&v.CardholderID, r)
 		}
 	}
 }

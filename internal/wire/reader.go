@@ -17,6 +17,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,8 +38,9 @@ type Reader struct {
 	spans   []span
 	scratch []byte // the last text that had escapes
 
-	records []record // of the current item
-	inexact bool     // see Inexact
+	records   []record // of the current item
+	inexact   bool     // see Inexact
+	recording bool     // inside Record: a member that is not read is not plain
 }
 
 // span is a text of the current item that is not yet stored in its field.
@@ -132,13 +134,14 @@ func (r *Reader) FlushStrings() {
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }
 
-// Record reads a value with the function read and passes the JSON to value.Record. An item has at most one such value.
+// Record reads a value with the function read and passes the JSON to value.Record. An item has each such value at most once.
 func (r *Reader) Record(value Recorded, read func(*Reader)) {
-	if len(r.records) > 0 {
+	if slices.ContainsFunc(r.records, func(earlier record) bool { return earlier.of == value }) {
 		r.Fallback()
 	}
-	r.inexact = false
+	r.inexact, r.recording = false, true
 	raw := r.Raw(read)
+	r.recording = false
 	r.records = append(r.records, record{value, raw, !r.inexact})
 }
 
@@ -210,6 +213,9 @@ func (r *Reader) First() (name []byte, ok bool) {
 // Next steps to the value of the next member. A value that was not read is skipped.
 func (r *Reader) Next() (name []byte, ok bool) {
 	if r.pos == r.value {
+		if r.recording {
+			r.Fallback()
+		}
 		r.skip(0)
 	}
 	if !r.another('}') {

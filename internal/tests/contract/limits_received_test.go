@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,28 +32,39 @@ func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.
 	if escaped {
 		name = `\u0070ersonal` // not read on the fast path
 	}
-	var sent map[string]any
+	body, err := putsAccountBack(t, `"`+name+`":`+personal, func(p *prepaid.UpdateAccountParams) { change(p.Cardholder) })
+	if body == "" {
+		return nil, err
+	}
+	sent, ok := asMap(t, body)["registration"].(map[string]any)
+	require.True(t, ok, body)
+	return sent, err
+}
+
+// putsAccountBack reads an account with the given members, has change work on an update with copies of them, and returns its body.
+func putsAccountBack(t *testing.T, members string, change func(*prepaid.UpdateAccountParams)) (sent string, err error) {
+	t.Helper()
 	client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/token"):
 			return harness.Grant(1, "3600")(r)
 		case r.Method == http.MethodGet:
-			return harness.Respond(http.StatusOK, harness.VendorJSON, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","`+name+`":`+personal+`}`)(r)
+			return harness.Respond(http.StatusOK, harness.VendorJSON, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active",`+members+`}`)(r)
 		}
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
-		var update struct {
-			Registration map[string]any `json:"registration"`
-		}
-		require.NoError(t, json.Unmarshal(body, &update), "%s", body)
-		sent = update.Registration
+		sent = string(body)
 		return harness.Respond(http.StatusOK, harness.VendorJSON, "")(r)
 	}))
 	account, err := client.Accounts.Get(t.Context(), "eaid", prepaid.IncludeCardholder)
 	require.NoError(t, err)
-	copied := *account.Cardholder
-	change(&copied)
-	return sent, client.Accounts.Update(t.Context(), "eaid", prepaid.UpdateAccountParams{Cardholder: &copied})
+	params := prepaid.UpdateAccountParams{Cardholder: new(*account.Cardholder)}
+	if account.PortalIdentifier != nil {
+		params.PortalIdentifier = new(*account.PortalIdentifier)
+	}
+	change(&params)
+	err = client.Accounts.Update(t.Context(), "eaid", params)
+	return sent, err
 }
 
 func asMap(t *testing.T, text string) map[string]any {
@@ -145,10 +157,8 @@ func TestCardholderPutsBackEachValue(t *testing.T) {
 		{`,"passport":{"passport_number":"","passport_expiry":"2001-02-03T00:00:00Z","passport_issuing_country":""}`},
 		{`,"passport":{"passport_number":"1","passport_expiry":"2999-02-03","passport_issuing_country":"AUS"}`},
 		{`,"passport":{}`}, {`,"passport":null`, ` `}, {`,"title":null,"sex":"X"`, `,"sex":"X"`}, // no value
-		{`,"sex":"X","unknown":{"a":[1]}`, `,"sex":"X"`}, // not in the reference
+		{`,"sex":"X","unknown":{"a":[1]}`}, {`,"unknown":null`},
 		{`,"primary_address":{"state":"WA"},"sex":"F"`, `,"primary_address":{"state":"WA","country":"AU"},"sex":"F"`},
-		{",\"title\":\"a\xff\xfeb\",\"sex\":\"X\"", `,"title":"a` + "\ufffd\ufffd" + `b","sex":"X"`}, // JSON cannot hold it
-		{`,"title":"\ud800","sex":"X"`, `,"title":"` + "\ufffd" + `","sex":"X"`},
 		{`,"date_of_birth":"1990-05-03T14:00:00Z"`}, {`,"date_of_birth":""`}, {`,"date_of_birth":null`}, {`,"date_of_birth":"1990-05-03"`},
 		{`,"primary_address":{"state":"WA","country":"AU","postcode":"SW1A 1AA"}`}, {`,"primary_address":{"state":null,"country":"AU"}`},
 	} {
@@ -188,5 +198,81 @@ func TestCardholderTwiceIsTheLast(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, asMap(t, last), sent)
+	})
+}
+
+// heldAccount has text that is not Unicode, and members that the reference does not list, at each level.
+const (
+	heldHolder = `{"first_name":"Jos\xe9","last_name":"\ud800","date_of_birth":"1990-05-03T00:00:00Z","tier":[1,{"a":"\xe9"}],` +
+		`"primary_address":{"city":"Orl\xe9ans","state":"WA","country":"AU","geo":"\ud83d"},` +
+		`"passport":{"passport_number":"1","passport_expiry":"2999-02-03T00:00:00Z","passport_issuing_country":"AUS","issued":1.50}}`
+	heldPortal = `{"client_id":"\xe9","program_id":"2","cardholder_id":"3","level":{"x":null}}`
+)
+
+// An update keeps the received bytes of each member, listed or not, that the program did not change.
+func TestUpdateKeepsReceivedBytes(t *testing.T) {
+	t.Parallel()
+	type update = prepaid.UpdateAccountParams
+	held := strings.NewReplacer(`\xe9`, "\xe9").Replace
+	stored := func(p *update) { // as JSON
+		data, err := json.Marshal(p)
+		require.NoError(t, err)
+		*p = update{}
+		require.NoError(t, json.Unmarshal(data, p))
+	}
+	for name, row := range map[string]struct {
+		change       func(*update)
+		before, next string // in the received text, and what is sent instead
+		fault        string
+	}{
+		"nothing":               {change: func(*update) {}},
+		"a name":                {func(p *update) { p.Cardholder.LastName = "Lee" }, `\ud800`, `Lee`, ""},
+		"a city":                {func(p *update) { p.Cardholder.PrimaryAddress.City = "Perth" }, `Orl\xe9ans`, `Perth`, ""},
+		"an ID of the portal":   {func(p *update) { p.PortalIdentifier.ProgramID = "4" }, `"program_id":"2"`, `"program_id":"4"`, ""},
+		"no passport":           {func(p *update) { p.Cardholder.Passport = nil }, heldHolder[strings.Index(heldHolder, `,"passport"`):], `}`, ""},
+		"an unlisted member":    {func(p *update) { p.PortalIdentifier.UnlistedMembers = `{"level":[],"n":2}` }, `"level":{"x":null}`, `"level":[],"n":2`, ""},
+		"no unlisted members":   {func(p *update) { p.PortalIdentifier.UnlistedMembers = "" }, `,"level":{"x":null}`, ``, ""},
+		"a listed member":       {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"title":"x"}` }, fault: "registration.unlisted_members"},
+		"a day with members":    {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"date_of_birth":{"a":1}}` }, fault: "registration.unlisted_members"},
+		"no object":             {change: func(p *update) { p.PortalIdentifier.UnlistedMembers = `{"a":}` }, fault: "portal_identifier.unlisted_members"},
+		"lost text of a member": {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"a":"` + "\ufffd" + `"}` }, fault: "registration.unlisted_members"},
+		"lost text of a value":  {change: func(p *update) { p.Cardholder.FirstName = p.Cardholder.LastName + "x" }, fault: "registration.first_name"},
+		"a display name":        {change: func(p *update) { p.DisplayName = new("Jos\ufffd") }, fault: "display_name"},
+		"a copy in JSON":        {change: stored, fault: "registration.first_name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body, err := putsAccountBack(t, held(`"personal":`+heldHolder+`,"portal_identifier":`+heldPortal), row.change)
+			if row.fault != "" {
+				require.Empty(t, body)
+				invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+				require.True(t, ok, "%v", err)
+				require.Equal(t, row.fault, invalid.Faults[0].Field)
+				return
+			}
+			require.NoError(t, err)
+			want := strings.Replace(`{"registration":`+heldHolder+`,"portal_identifier":`+heldPortal+`}`, row.before, row.next, 1)
+			for _, member := range strings.FieldsFunc(held(want), func(r rune) bool { return strings.ContainsRune("{},[]", r) }) {
+				require.Contains(t, body, member)
+			}
+			require.Len(t, body, len(held(want)))
+		})
+	}
+}
+
+// Unlisted members survive a store of the partner's as JSON.
+func TestUnlistedMembersAreStored(t *testing.T) {
+	t.Parallel()
+	const personal = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","tier":2,"primary_address":{"state":"WA","country":"AU","geo":[1]}}`
+	eachReading(t, func(t *testing.T, escaped bool) {
+		sent, err := putsBack(t, personal, escaped, func(c *prepaid.Cardholder) {
+			require.NotContains(t, fmt.Sprintf("%v %+v %#v", c, c, *c), "tier")
+			data, err := json.Marshal(c)
+			require.NoError(t, err)
+			*c = prepaid.Cardholder{}
+			require.NoError(t, json.Unmarshal(data, c))
+		})
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, personal), sent)
 	})
 }

@@ -27,7 +27,7 @@ func redactedAccount() prepaid.Account {
 const redactedAccountText = `Account{ID:eaid-1 CompanyID:7 Balance:25.50 CardNumber:[REDACTED] PlasticExpiry:2029-01-02 00:00:00 +0000 UTC ` +
 	`Status:active PlasticEnabled:true NameOnCard:[REDACTED] Compliant:false ` +
 	`Cardholder:Cardholder{FirstName:[REDACTED] LastName:[REDACTED] PrimaryAddress:[REDACTED] DateOfBirth:[REDACTED]} ` +
-	`PortalIdentifier:&{ClientID:c ProgramID:p CardholderID:h}}`
+	`PortalIdentifier:PortalIdentifier{ClientID:c ProgramID:p CardholderID:h}}`
 
 // The printed text names the fields that are set, and marks the hidden ones.
 func TestRedactedFormat(t *testing.T) {
@@ -60,7 +60,7 @@ func TestRedactedFormat(t *testing.T) {
 		{&prepaid.Issued{Account: &prepaid.Account{ID: "a", CardNumber: "x"}, Created: true}, "Issued{Account:Account{ID:a CardNumber:[REDACTED]} Created:true}"},
 		{
 			prepaid.UpdateAccountParams{ClientAccountKey: new("k"), DisplayName: new("x"), PortalIdentifier: &prepaid.PortalIdentifier{}},
-			"UpdateAccountParams{ClientAccountKey:k DisplayName:[REDACTED] PortalIdentifier:&{ClientID: ProgramID: CardholderID:}}",
+			"UpdateAccountParams{ClientAccountKey:k DisplayName:[REDACTED] PortalIdentifier:PortalIdentifier{}}",
 		},
 		{prepaid.UpdateAccountParams{ClientAccountKey: new("")}, "UpdateAccountParams{ClientAccountKey:}"}, // "" is sent, nil is not
 		{
@@ -106,7 +106,7 @@ func TestRedactedLogValue(t *testing.T) {
 		require.Equal(t, `{"account":{"ID":"eaid-1","CompanyID":7,"Balance":25.50,"CardNumber":"[REDACTED]",`+
 			`"PlasticExpiry":"2029-01-02T00:00:00Z","Status":"active","PlasticEnabled":true,"NameOnCard":"[REDACTED]","Compliant":false,`+
 			`"Cardholder":{"FirstName":"[REDACTED]","LastName":"[REDACTED]","PrimaryAddress":"[REDACTED]","DateOfBirth":"[REDACTED]"},`+
-			`"PortalIdentifier":{"client_id":"c","program_id":"p","cardholder_id":"h"}}}`, logged(t, value, false))
+			`"PortalIdentifier":{"ClientID":"c","ProgramID":"p","CardholderID":"h"}}}`, logged(t, value, false))
 		text := logged(t, value, true)
 		require.Contains(t, text, "account.ID=eaid-1 account.CompanyID=7 account.Balance=25.50 account.CardNumber=[REDACTED]")
 		require.Contains(t, text, "account.Cardholder.FirstName=[REDACTED] account.Cardholder.LastName=[REDACTED]")

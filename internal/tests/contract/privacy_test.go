@@ -113,6 +113,9 @@ func fillCanaries(v reflect.Value, owner, field string, named map[string]bool) {
 	}
 	switch v.Kind() {
 	case reflect.String:
+		if field == "UnlistedMembers" {
+			text = `{"` + text + `":1}`
+		}
 		v.SetString(text)
 		mark()
 	case reflect.Bool:
