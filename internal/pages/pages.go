@@ -86,7 +86,7 @@ type position struct{ page, place int32 }
 func (p *Progress) IsNew(id string) bool {
 	key := itemKey{maphash.String(p.seeds[0], id), maphash.String(p.seeds[1], id)}
 	last, seen := p.seen[key]
-	here := position{int32(p.pages), int32(p.place)}
+	here := position{int32(p.pages), int32(p.place)} //nolint:gosec // far below their limits
 	p.lastFresh = !seen
 	if p.lastFresh {
 		p.fresh++
