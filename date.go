@@ -118,11 +118,11 @@ func (d *Date) UnmarshalText(text []byte) error {
 		return nil
 	}
 	_, day, ok := wire.ParseTime(string(text))
-	year, month, number := day.Date()
+	year, month, ofMonth := day.Date()
 	if !ok || year == 0 {
 		return errDateSyntax
 	}
-	*d = Date{year, month, number}
+	*d = Date{year, month, ofMonth}
 	return nil
 }
 

@@ -106,7 +106,7 @@ func (p *timeParser) offset() time.Duration {
 	if p.rest == "" || p.skip("Zz") {
 		return 0
 	}
-	sign := time.Duration(1)
+	sign := 1
 	if p.rest[0] == '-' {
 		sign = -1
 	}
@@ -115,7 +115,7 @@ func (p *timeParser) offset() time.Duration {
 	if p.skip(":") || p.digit() {
 		minutes = p.number(2, 59)
 	}
-	return sign * time.Duration(60*hours+minutes) * time.Minute
+	return time.Duration(sign*(60*hours+minutes)) * time.Minute
 }
 
 // plainTime reads a date-time in the form of TimeLayout; it returns false for any other form.
