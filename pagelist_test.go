@@ -56,16 +56,16 @@ func TestHistoryIncomplete(t *testing.T) {
 		"the pages become none":         {[]harness.Step{first, entriesOf(3, 4, "2 0 0"), third}, 4, errIncomplete},
 		"only the items become fewer":   {[]harness.Step{first, entriesOf(3, 4, "2 3 4"), third}, 6, nil},
 		"page 2 is an HTML 400":         {[]harness.Step{first, html, third}, 2, prepaid.ErrBadRequest},
-		"page 2 is refused":             {[]harness.Step{first, harness.ServiceError(400, "invalid_request"), third}, 2, prepaid.ErrBadRequest},
+		"page 2 is refused":             {[]harness.Step{first, harness.ServiceError(400, "invalid_request"), third}, 2, errRefused},
 		"the last page is cut":          {[]harness.Step{first, second, entriesOf(5, 5, reported)}, 5, errIncomplete},
 		"growing, page 4 is a 204":      {[]harness.Step{first, entriesOf(7, 8, "2 4 8"), entriesOf(9, 10, "2 5 10"), harness.Respond(204, "", "")}, 6, errIncomplete},
-		"growing, page 4 is refused":    {[]harness.Step{first, entriesOf(7, 8, "2 4 8"), entriesOf(9, 10, "2 5 10"), harness.ServiceError(400, "invalid_request")}, 6, prepaid.ErrBadRequest},
+		"growing, page 4 is refused":    {[]harness.Step{first, entriesOf(7, 8, "2 4 8"), entriesOf(9, 10, "2 5 10"), harness.ServiceError(400, "invalid_request")}, 6, errRefused},
 		"growing, page 2 is cut":        {[]harness.Step{first, entriesOf(3, 3, "2 4 7"), entriesOf(5, 6, "2 4 7"), entriesOf(7, 7, "2 4 7")}, 6, errIncomplete},
 		"growing, complete":             {[]harness.Step{first, entriesOf(2, 3, "2 4 7"), entriesOf(4, 5, "2 4 7"), entriesOf(6, 6, "2 4 7")}, 6, nil},
 		"an item is listed twice":       {[]harness.Step{first, entriesOf(2, 3, reported), entriesOf(5, 6, reported)}, 5, errIncomplete},
 		"uncounted, page 2 is a 204":    {[]harness.Step{entriesOf(1, 2, "2 3 -"), harness.Respond(204, "", "")}, 2, errIncomplete},
 		"uncounted, fewer pages":        {[]harness.Step{entriesOf(1, 2, "2 3 -"), entriesOf(3, 4, "2 2 -")}, 4, errIncomplete},
-		"uncounted, page 2 is refused":  {[]harness.Step{entriesOf(1, 2, "2 3 -"), harness.ServiceError(400, "invalid_request")}, 2, prepaid.ErrBadRequest},
+		"uncounted, page 2 is refused":  {[]harness.Step{entriesOf(1, 2, "2 3 -"), harness.ServiceError(400, "invalid_request")}, 2, errRefused},
 		"counted only, cut":             {[]harness.Step{entriesOf(1, 2, "2 - 5"), entriesOf(3, 3, "2 - 5"), harness.Respond(204, "", "")}, 3, errIncomplete},
 		"counted only, short in middle": {[]harness.Step{entriesOf(1, 2, "2 - 5"), entriesOf(3, 3, "2 - 5"), entriesOf(4, 5, "2 - 5"), harness.Respond(204, "", "")}, 5, nil},
 		"untold, HTML 400":              {[]harness.Step{entriesOf(1, 2, ""), html}, 2, prepaid.ErrBadRequest},
@@ -90,6 +90,9 @@ func TestHistoryIncomplete(t *testing.T) {
 					require.Error(t, err)
 				case tc.is == errIncomplete:
 					require.True(t, isIncomplete(err), "%v", err)
+				case tc.is == errRefused:
+					require.True(t, isIncomplete(err), "%v", err)
+					require.ErrorIs(t, err, prepaid.ErrBadRequest)
 				default:
 					require.ErrorIs(t, err, tc.is)
 				}
@@ -104,7 +107,7 @@ func TestHistoryIncomplete(t *testing.T) {
 	}
 }
 
-var errAny, errIncomplete = errors.New("any"), errors.New("incomplete")
+var errAny, errIncomplete, errRefused = errors.New("any"), errors.New("incomplete"), errors.New("incomplete, with the refusal")
 
 func isIncomplete(err error) bool {
 	_, ok := errors.AsType[*prepaid.IncompleteListError](err)

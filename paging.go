@@ -162,9 +162,9 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 		read := pages.NewProgress(start, l.leaves)
 		for page, err := range sequence {
 			if err != nil {
-				if ended, incomplete := endOfList(&read, err); !ended {
+				if !read.Started() || !isEndOfList(err) {
 					yield(nil, err)
-				} else if incomplete != nil {
+				} else if incomplete := read.Refused(); incomplete != nil {
 					yield(nil, l.error(incomplete, err))
 				}
 				return
@@ -189,13 +189,10 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	}
 }
 
-// endOfList decides the meaning of a failed page: the service may have refused a page number beyond the last.
-func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
+// isEndOfList reports whether the service may have refused a page number beyond the last.
+func isEndOfList(err error) bool {
 	refusal, ok := errors.AsType[*APIError](err)
-	if !ok || refusal.StatusCode != http.StatusBadRequest || refusal.Code == "" || refusal.Code == CodeInvalidHookID {
-		return false, nil
-	}
-	return read.Refused()
+	return ok && refusal.StatusCode == http.StatusBadRequest && refusal.Code != "" && refusal.Code != CodeInvalidHookID
 }
 
 // error returns the CallError for an error of the list. failure is the error of the last call, if any.

@@ -181,15 +181,8 @@ func (p *Progress) growth() int {
 	return p.page.Items - p.items
 }
 
-// Refused decides the meaning of a refused page number. ended is true if the list may end before that page; err then reports
-// whether the list is incomplete.
-func (p *Progress) Refused() (ended bool, err error) {
-	if p.pages == 0 {
-		return false, nil
-	}
-	err = p.short()
-	return !p.reported || p.leaves || err == nil, err
-}
+// Refused reports whether a list whose next page was refused is incomplete.
+func (p *Progress) Refused() error { return p.short() }
 
 // missing returns an error if fewer items (or, without a count of items, fewer pages) were seen than the service counted at first.
 func (p *Progress) missing() error {
