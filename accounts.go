@@ -202,6 +202,12 @@ type PortalIdentifier struct {
 	received string // as in a Cardholder
 }
 
+// Equal reports whether the fields are equal, as for a [Cardholder].
+func (p PortalIdentifier) Equal(other PortalIdentifier) bool {
+	p.received, other.received = "", ""
+	return p == other
+}
+
 func (p *PortalIdentifier) kept() (received, unlisted *string) {
 	return &p.received, &p.UnlistedMembers
 }

@@ -91,6 +91,15 @@ func TestValuesInStores(t *testing.T) {
 	}
 	keeps(t, prepaid.Date{Year: 2026, Month: time.November, Day: 3})
 	require.NotEmpty(t, cmp.Diff(storedOf(prepaid.Cents(1)), storedOf(prepaid.Cents(2))))
+	account := func(city, program string) prepaid.Account {
+		return prepaid.Account{
+			Cardholder:       &prepaid.Cardholder{AlternateAddress: &prepaid.AlternateAddress{City: city}},
+			PortalIdentifier: &prepaid.PortalIdentifier{ProgramID: program},
+		}
+	}
+	require.Empty(t, cmp.Diff(account("a", "b"), account("a", "b")))
+	require.NotEmpty(t, cmp.Diff(account("a", "b"), account("c", "b")))
+	require.NotEmpty(t, cmp.Diff(account("a", "b"), account("a", "c")))
 }
 
 func keeps[T any](t *testing.T, value T) {
