@@ -59,10 +59,11 @@ func (w *work) stuck(row *record) bool {
 	return row.expected == ExpectedInProgress && row.to < w.now.AddDate(0, 0, -1).UnixMicro()
 }
 
-// undecided reports whether this run must decide about a row: no earlier run did, and the history was read for the row's complete period.
+// undecided reports whether this run must decide about a row: no earlier run did, and the history was read for the row's complete period, or
+// no report has this period.
 func (c *comparison) undecided(row *record) bool {
 	low, high := c.period(row)
-	return high > c.since && low >= c.from
+	return high > c.since && (low >= c.from || c.since > unbounded && high-max(c.Late, c.Clocks).Microseconds() > c.from)
 }
 
 func (c *comparison) recent(row *record) bool {
@@ -272,6 +273,9 @@ func (s *sweep) begin(rows *cursor, at int64) error {
 // item adds an item to the group, or reports it if no row of the group may be its row.
 func (s *sweep) item(item *record) error {
 	if s.reach >= item.from {
+		if s.Report != nil && item.from < s.completeTo-s.Overlap.Microseconds() { // the next report may not have it
+			s.group.unread = true
+		}
 		s.group.items = append(s.group.items, *item)
 		return s.flush(&s.group, s.group.unclear())
 	}
@@ -325,12 +329,13 @@ type group struct {
 	byAmount    bool
 	recent      bool // it is too early to decide about a row
 	stuck       bool // a row has been in progress for too long
+	unread      bool // the next report may not have an item
 	divided     bool // a part was reported
 }
 
 // unclear is the kind of a group whose rows or items have several candidates.
 func (g *group) unclear() Kind {
-	if g.recent && !g.stuck {
+	if g.recent && !g.stuck && !g.unread {
 		return KindTooEarly
 	}
 	return KindAmbiguous

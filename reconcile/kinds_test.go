@@ -94,7 +94,7 @@ func TestKinds(t *testing.T) {
 				row("r", "", "-5", 21*minute, paid), row("s", "", "-6", 22*minute, paid), row("u", "9", "-7", minute, notPaid),
 				row("v", "", "-8", 9*hour, running), row("w", "", "-9", 21*minute, paid),
 			},
-			[]prepaid.Transaction{item("7", "-1", 11*minute), item("8", "-1", 12*minute), item("4", "-9", 21*minute), item("5", "-8", 8*hour)},
+			[]prepaid.Transaction{item("7", "-1", 11*minute), item("8", "-1", 12*minute), item("4", "-9", 21*minute), item("5", "-8", hour)},
 			[]string{
 				"books only: s = ", "service only:  = 8", "too early:  = 7", "too early: r = ", "too early: u = ",
 				"too early: v = 5", "too early: w = 4",

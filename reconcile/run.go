@@ -43,8 +43,9 @@ type Run struct {
 	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
 	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A row that begins less than [Run].Clocks after ReportFrom is only
-	// reported together with an item. So let the reports of successive runs overlap.
+	// ReportFrom is the start of the period of Report. A row that begins less than [Run].Clocks after ReportFrom never matches by
+	// amount. Without an item it is only reported if it lasts longer and Since is set: then no report has its period, so look for its item
+	// in the earlier reports. Let the reports of successive runs overlap by [Run].Overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.
 	ReportTo time.Time
@@ -218,7 +219,8 @@ func (w *work) sinceOf(id prepaid.AccountID) time.Time {
 // readBooks sorts the rows. The history of an account is read for the complete periods of all rows that are undecided or that items which
 // are read again may belong to.
 func (w *work) readBooks(ctx context.Context, books *sorter) error {
-	for _, id := range slices.AppendSeq(slices.Clone(w.Accounts), maps.Keys(w.Since.Failed)) {
+	waiting := slices.AppendSeq(slices.Collect(maps.Keys(w.Since.Open)), maps.Keys(w.Since.Failed))
+	for _, id := range slices.Concat(w.Accounts, waiting) {
 		w.span(id)
 	}
 	for row, err := range w.Books {

@@ -53,10 +53,11 @@ func TestHistoryBreaksOff(t *testing.T) {
 		require.NoError(t, json.Unmarshal(stored, &since))
 		time.Sleep(24 * hour)
 		delete(s.after, "C")
+		since.Open = map[prepaid.AccountID]time.Time{"D": ago(9 * hour)}
 		found, failed = all(t, &Run{Books: books(rows), Histories: s, Since: since})
 		require.Equal(t, []string{"books only: C3 = ", "matched: B1 = B1", "matched: C1 = C1", "twice: C1 = C2"}, found, "no newer item proves that B1 was decided")
 		require.Equal(t, []prepaid.AccountID{"A"}, failed)
-		require.Equal(t, map[prepaid.AccountID]time.Time{"A": {}, "B": ago(10*hour + 12*minute), "C": {}}, s.asked)
+		require.Equal(t, map[prepaid.AccountID]time.Time{"A": {}, "B": ago(10*hour + 12*minute), "C": {}, "D": ago(10*hour + 12*minute)}, s.asked)
 	})
 }
 
@@ -219,11 +220,15 @@ func TestReportPeriod(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		rows := []Row{
 			row("r1", "1", "-1", 9*hour, paid), row("r2", "2", "-2", 5*hour, paid), row("r3", "3", "-3", 4*hour, paid), row("B", "", "-4", 5*hour, paid),
-			row("r5", "", "-5", 8*hour-minute, paid),
+			row("r5", "", "-5", 8*hour-minute, paid), row("r6", "6", "-6", 7*hour, paid), row("r8", "", "-8", 7*hour, paid),
 		}
-		run := Run{Books: books(rows), Report: report([]prepaid.Transaction{item("9", "-1", 5*hour), item("B7", "-4", 5*hour), item("5", "-5", 8*hour-minute)}), ReportFrom: ago(8 * hour), ReportTo: ago(4 * hour)}
+		rows[5].To, rows[6].To = ago(3*hour), ago(3*hour)
+		run := Run{Books: books(rows), Report: report([]prepaid.Transaction{item("9", "-1", 5*hour), item("B7", "-4", 5*hour), item("5", "-5", 8*hour-minute), item("8", "-8", 6*hour)}), ReportFrom: ago(8 * hour), ReportTo: ago(4 * hour)}
 		found, _ := all(t, &run)
-		require.Equal(t, []string{"ambiguous: r5 = 5", "books only: r2 = ", "matched: B ~ B7", "service only:  = 9", "too early: r3 = "}, found)
+		require.Equal(t, []string{"ambiguous: r5 = 5", "ambiguous: r8 = 8", "books only: r2 = ", "matched: B ~ B7", "service only:  = 9", "too early: r3 = ", "too early: r6 = "}, found)
+		since, _ := run.Checkpoint()
+		next, _ := all(t, &Run{Books: books(rows), Report: report(nil), ReportFrom: ago(5 * hour), ReportTo: ago(hour), Since: since})
+		require.Equal(t, []string{"books only: r3 = ", "books only: r6 = ", "books only: r8 = "}, next, "no report has the periods of r6 and r8")
 		for f, err := range run.Findings(t.Context()) {
 			require.NoError(t, err)
 			require.Equal(t, []time.Time{ago(8 * hour), ago(4 * hour)}, []time.Time{f.From, f.CompleteTo})

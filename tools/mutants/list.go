@@ -276,7 +276,19 @@ func mutants() []mutant {
 		},
 		{
 			name: "a row in progress hides debits for ever", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
-			old: "if g.recent && !g.stuck {", new: "if g.recent {",
+			old: "if g.recent && !g.stuck &&", new: "if g.recent &&",
+		},
+		{
+			name: "a row that no report covers is never missing", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestReportPeriod",
+			old: "c.since > unbounded && high", new: "c.since < unbounded && high",
+		},
+		{
+			name: "an item waits for a report that does not have it", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestReportPeriod",
+			old: "s.group.unread = true", new: "s.group.unread = false",
+		},
+		{
+			name: "what waits is forgotten with its row", file: "reconcile/run.go", pkg: "./reconcile", test: "TestHistoryBreaksOff",
+			old: "maps.Keys(w.Since.Open)", new: "maps.Keys(w.spans)",
 		},
 		{
 			name: "the second of two equal items is matched", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
