@@ -25,6 +25,27 @@ var inArray = regexp.MustCompile(`\[[0-9]+\]`)
 
 var isCall = matching(`^(GET|POST|PUT|PATCH|DELETE) (/([A-Za-z_-]+|\{[A-Za-z_-]+\}))+$`)
 
+// scrubs reports whether the schema scrubs the values of a name: a program must not keep them elsewhere.
+func (s *schema) scrubs(name string) bool {
+	seen := map[*shape]bool{}
+	return slices.ContainsFunc(s.operations, func(o operation) bool {
+		return (&shape{members: o.query}).scrubs(name, seen) || o.request.scrubs(name, seen) || o.response.scrubs(name, seen)
+	})
+}
+
+func (s *shape) scrubs(name string, seen map[*shape]bool) bool {
+	if s == nil || seen[s] {
+		return false
+	}
+	seen[s] = true
+	for member, inner := range s.members {
+		if member == name && inner.keep == nil && inner.members == nil || inner.scrubs(name, seen) {
+			return true
+		}
+	}
+	return s.element.scrubs(name, seen)
+}
+
 // namedBy returns the names that a recorded request lists.
 func namedBy(header map[string][]string) named {
 	return named{keep: header[keptNamesHeader], scrub: header[scrubbedNamesHeader], calls: header[callHeader]}

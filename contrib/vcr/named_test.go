@@ -105,7 +105,12 @@ func TestNamesOfTheProgram(t *testing.T) {
 		require.NotEqual(t, string(content), edited)
 		require.Error(t, prepaidvcr.Check(strings.NewReader(edited)), from)
 	}
-	options.Calls = []string{"GET limits"}
+	for _, scrubbed := range []string{"hmac_key_secret", "first_name", "access_token", "mobile"} {
+		options.Keep = []string{"on", scrubbed}
+		_, err = prepaidvcr.New(path, options)
+		require.ErrorContains(t, err, "Options.Keep has "+scrubbed+", which the SDK scrubs")
+	}
+	options.Keep, options.Calls = nil, []string{"GET limits"}
 	_, err = prepaidvcr.New(path, options)
 	require.ErrorContains(t, err, "without the required form")
 }

@@ -43,7 +43,8 @@ type Options struct {
 	// numbers become pseudonyms, and sums of them mean nothing. Do not list columns that have IDs.
 	ReportAmounts []string
 	// Keep are names, for a recording, that the SDK does not know: members and parameters of Client.Do, and new members of
-	// responses. The cassette keeps them with their values and lists them. Name nothing that has secrets or personal data.
+	// responses. The cassette keeps them with their values and lists them. Name nothing that has secrets or personal data;
+	// a name that the SDK itself scrubs, such as hmac_key_secret, is refused.
 	Keep []string
 	// Scrub are more such names. Pseudonyms replace their values, except flags, which only Keep can record.
 	Scrub []string
@@ -90,6 +91,9 @@ func New(path string, options Options) (*Recorder, error) {
 		n := named{keep: options.Keep, scrub: options.Scrub, calls: options.Calls}
 		if !every(n.calls, isCall) || !every(slices.Concat(n.keep, n.scrub), isColumn) {
 			return nil, &CassetteError{Path: r.file(), Rule: "Options.Keep, Scrub or Calls has a name or path without the required form"}
+		}
+		if i := slices.IndexFunc(n.keep, r.schema.scrubs); i >= 0 {
+			return nil, &CassetteError{Path: r.file(), Rule: "Options.Keep has " + n.keep[i] + ", which the SDK scrubs elsewhere: list it in Scrub"}
 		}
 		r.schema = r.schema.with(n)
 		if r.next = options.Transport; r.next == nil {
