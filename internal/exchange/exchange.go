@@ -40,7 +40,7 @@ var (
 	ErrTooLarge = errors.New("response larger than MaxResponseBytes")
 
 	// ErrProxyCredentials is the refusal of a proxy that does not accept its user or password: to repeat it may lock the user.
-	ErrProxyCredentials = errors.New("the proxy refused its credentials (status 407)")
+	ErrProxyCredentials error = proxyError("the proxy refused its credentials (status 407)")
 
 	errMalformed = errors.New("malformed HTTP response")
 	errQuoted    = errors.New("the transport failed")

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -142,14 +143,16 @@ func refusalOf(status int) error {
 	case http.StatusProxyAuthRequired:
 		return ErrProxyCredentials
 	}
-	return fmt.Errorf("the proxy refused to connect (status %d)", status)
+	return proxyError(fmt.Sprintf("the proxy refused to connect (status %d)", status))
 }
 
-// proxyRefusal does the same for an error of the caller's own transport: net/http returns the words alone, as a plain error.
+// proxyRefusal does the same for an error of the caller's own transport: net/http returns the words alone, as a plain error. So it does if
+// the connection breaks, but that is no refusal.
 func proxyRefusal(t *http.Transport, request *http.Request, err error) (refusal error) {
 	refusal = err
 	defer func() { _ = recover() }() // Proxy is the caller's function
-	if t.Proxy == nil || request.URL.Scheme != "https" || reflect.TypeOf(err) != reflect.TypeOf(errQuoted) {
+	if t.Proxy == nil || request.URL.Scheme != "https" || reflect.TypeOf(err) != reflect.TypeOf(errQuoted) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	if proxy, failed := t.Proxy(request); failed != nil || proxy == nil {
@@ -166,4 +169,9 @@ func proxyRefusal(t *http.Transport, request *http.Request, err error) (refusal 
 }
 
 // errProxy is a refusal whose status net/http does not report: it may be ErrProxyCredentials.
-var errProxy = errors.New("the proxy refused to connect")
+const errProxy proxyError = "the proxy refused to connect"
+
+// proxyError is the refusal of a proxy, in this package's words.
+type proxyError string
+
+func (e proxyError) Error() string { return string(e) }

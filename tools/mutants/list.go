@@ -37,6 +37,10 @@ func mutants() []mutant {
 			old: "|| errors.Is(err, ErrProxyCredentials) ", new: "",
 		},
 		{
+			name: "a broken connection is a proxy's refusal", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults",
+			test: "TestProxyRefuses", old: "errors.Is(err, io.EOF) || ", new: "",
+		},
+		{
 			name: "the error of another call is a cause", file: "call.go", pkg: "./internal/tests/faults", test: "TestCauseOfTheEnd",
 			old: "_, ours := outcomeIn(cause); !ours", new: "_, ours := outcomeIn(cause); ours || !ours",
 		},

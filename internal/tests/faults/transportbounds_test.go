@@ -267,16 +267,29 @@ func TestCauseOfTheEnd(t *testing.T) {
 	}
 }
 
-// A proxy that refuses its user is not asked again, is named, and its words are not shown.
+// A proxy that refuses its user is not asked again, is named, and its words are not shown. After any other failure it is.
 func TestProxyRefuses(t *testing.T) {
 	t.Parallel()
-	words := "CANARY ann \x1b[2J" + strings.Repeat("x", 200_000)
-	for _, words := range []string{"Proxy Authentication Required", words} {
+	for words, want := range map[string]struct {
+		text     string
+		requests int
+	}{
+		"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n":                          {"the proxy refused its credentials (status 407)", 1},
+		"HTTP/1.1 407 CANARY ann \x1b[2J" + strings.Repeat("x", 200_000) + "\r\n\r\n": {"the proxy refused", 1},
+		"HTTP/1.1 503 Service Unavailable\r\n\r\n":                                    {"the proxy refused to connect (status 503)", 3},
+		"":                        {"EOF", 3}, // the connection breaks
+		"HTTP/1.1 200 OK\r\n\r\n": {"EOF", 3}, // not refused
+	} {
 		for _, wrap := range []func(*http.Transport) http.RoundTripper{
 			func(t *http.Transport) http.RoundTripper { return t }, transport.Wrappable,
 		} {
 			for _, op := range []harness.Op{harness.OpGet(), harness.OpTransfer(), harness.OpCreate()} {
-				server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Send("HTTP/1.1 407 " + words + "\r\n\r\n") })
+				server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+					if p.Send(words); strings.Contains(words, "200") {
+						_, _ = p.Conn.Read(make([]byte, 1<<14)) // what is unread would reset the connection
+					}
+					_ = p.Conn.Close()
+				})
 				config, base := harness.Config("https://service.example"), transport.New()
 				proxy, err := url.Parse(server.Address)
 				require.NoError(t, err)
@@ -284,8 +297,8 @@ func TestProxyRefuses(t *testing.T) {
 				config.Transport = wrap(base)
 				failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-				require.Len(t, server.Seen(), 1)
-				require.ErrorContains(t, failure, "the proxy refused")
+				require.Len(t, server.Seen(), want.requests, "%.30q %s: %v", words, op.Name, failure)
+				require.ErrorContains(t, failure, want.text)
 				require.NotContains(t, failure.Error(), "CANARY")
 			}
 		}
