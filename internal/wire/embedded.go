@@ -51,10 +51,11 @@ func paths(of reflect.Type, accept func(reflect.Type) bool, path []int, outer ..
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		embedded := field.Anonymous || slices.Contains(strings.Split(options, ","), "embed")
 		index := append(slices.Clip(path), field.Index...)
 		switch {
-		case !field.Anonymous || name != "" || inner.Kind() != reflect.Struct || slices.Contains(outer, inner):
+		case !embedded || name != "" || inner.Kind() != reflect.Struct || slices.Contains(outer, inner):
 		case accept(inner):
 			found = append(found, index)
 		default:

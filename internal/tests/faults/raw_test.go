@@ -269,6 +269,9 @@ type (
 		prepaid.Hook
 		New string `json:"new"`
 	}
+	taggedAccount struct {
+		Inner prepaid.Account `json:",embed"`
+	}
 	ownAccount struct {
 		prepaid.Account
 		read bool
@@ -305,7 +308,7 @@ func TestRawCallInventsNothing(t *testing.T) {
 		return err
 	}
 	for form, types := range map[string][]any{
-		`%s`:     {new(prepaid.Account), moreAccount{}, &pointedAccount{}, deeperAccount{}, nestedAccount{}, accountAndPolicy{}},
+		`%s`:     {new(prepaid.Account), moreAccount{}, &pointedAccount{}, deeperAccount{}, nestedAccount{}, accountAndPolicy{}, taggedAccount{}},
 		`[%s]`:   {[]*prepaid.Account{}, []moreAccount{}, []*pointedAccount{}, [1]deeperAccount{}},
 		`[[%s]]`: {[1][]prepaid.Account{}},
 		`{"a":%s}`: {map[string]prepaid.Account{}, map[string]pointedAccount{}, struct {
