@@ -162,7 +162,7 @@ func rows(journals []*journalfile.Journal) iter.Seq2[reconcile.Row, error] {
 }
 
 // compare makes one run, and returns the exit status. It stores no checkpoint: each run compares the same number of days, so that a
-// difference is printed each night until you resolve it, and no run depends on the journals of another.
+// difference is printed each night of this period, and no run depends on the journals of another.
 func compare(ctx context.Context, opts options, out, errOut io.Writer) (code int, err error) {
 	both, err := open(opts)
 	if err != nil {

@@ -40,7 +40,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-const consequence = "a nil error is no approval, so a decline passes for money that moved; ask Approved, or pass the result on"
+const consequence = "a nil error is no approval: a decline would count as a movement; read Approved, or return the result"
 
 // asked looks for code that reads the decision of a result, or passes the result on.
 type asked struct {

@@ -43,7 +43,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-const consequence = "half a list passes for the whole, and what is missing for what never happened; return the error or record it"
+const consequence = "an incomplete list would count as complete; return the error or record it"
 
 // collected reports a list that is read into a slice without its error: "all, _ := prepaid.Collect(…)".
 func collected(pass *analysis.Pass, found *calls.Result, statement ast.Node) {

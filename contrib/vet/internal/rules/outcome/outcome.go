@@ -46,5 +46,5 @@ func consequence(kind calls.Kind) string {
 		return "the program goes on as if the payment or the decision were stored; return it or record it"
 	case calls.Keyed, calls.Unkeyed:
 	}
-	return "the money may have moved, and nothing records it; return it, record it or ask prepaid.OutcomeOf"
+	return "the money may have moved, and nothing records it; return it, record it or call prepaid.OutcomeOf"
 }

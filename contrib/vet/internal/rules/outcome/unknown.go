@@ -27,7 +27,7 @@ func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
 	}
 	once := func(instr ssa.Instruction) bool { return instr != call.Instr }
 	u := unknown{found, pass, call, found.After(call, true, once), found.After(call, false, once)}
-	const wait = "its outcome may be unknown, so the money may have moved; ask prepaid.OutcomeOf, and only after OutcomeRejected go another way"
+	const wait = "its outcome may be unknown, so the money may have moved; call prepaid.OutcomeOf, and pay some other way only after OutcomeRejected"
 	var settled, other, hidden ssa.Instruction
 	for instr := range calls.All[ssa.Instruction](call.In) {
 		switch {

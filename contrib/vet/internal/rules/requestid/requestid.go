@@ -60,7 +60,7 @@ func (r *rule) report(pos token.Pos, message string) {
 
 const (
 	cost  = " after an error: if the first one has moved the money, it moves twice; "
-	anew  = "the payment is sent again under a new request ID" + cost + "make the ID once, before the first sending, and store it"
+	anew  = "the payment is sent again under a new request ID" + cost + "make the ID once, before the first request, and store it"
 	owner = " makes a new request ID each time, and is called again" + cost + "make the ID once, store it, and pass it in"
 )
 

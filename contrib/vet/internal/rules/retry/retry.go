@@ -41,7 +41,7 @@ type rule struct {
 	pass *analysis.Pass
 }
 
-const twice = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
+const twice = "after a lost response this may repeat the effect; decide by the outcome, and read back first"
 
 // again reports a call without a request ID that is made again, or whose order is sent into a channel again, after an unknown
 // outcome.
