@@ -204,7 +204,7 @@ type PortalIdentifier struct {
 
 // Equal reports whether the fields are equal, as for a [Cardholder].
 func (p PortalIdentifier) Equal(other PortalIdentifier) bool {
-	p.received, other.received = "", ""
+	other.received = p.received
 	return p == other
 }
 

@@ -68,7 +68,7 @@ type Cardholder struct {
 
 // Equal reports whether the fields are equal, for libraries that look for this method. The JSON that the service sent does not count.
 func (c Cardholder) Equal(other Cardholder) bool {
-	c.received, other.received = "", ""
+	other.received = c.received
 	return reflect.DeepEqual(c, other)
 }
 
