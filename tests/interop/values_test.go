@@ -58,10 +58,10 @@ func through[T any](from stored[T]) map[string]func(to *stored[T]) error {
 	}
 	return map[string]func(*stored[T]) error{
 		"bson":          encoded(bson.Marshal, bson.Unmarshal),
-		"cbor":          encoded(cbor.Marshal, func(data []byte, to any) error { return cbor.Unmarshal(data, to) }),
+		"cbor":          encoded(cbor.Marshal, cbor.Unmarshal),
 		"msgpack":       encoded(msgpack.Marshal, msgpack.Unmarshal),
 		"toml":          encoded(toml.Marshal, toml.Unmarshal),
-		"yaml":          encoded(yaml.Marshal, func(data []byte, to any) error { return yaml.Unmarshal(data, to) }),
+		"yaml":          encoded(yaml.Marshal, yaml.Unmarshal),
 		"copystructure": copied(copystructure.Copy),
 		"mohae":         copied(func(from any) (any, error) { return mohae.Copy(from), nil }),
 		"copier":        func(to *stored[T]) error { return copier.CopyWithOption(to, from, copier.Option{DeepCopy: true}) },
@@ -154,9 +154,9 @@ func TestEmptyDocumentsAreNoAmounts(t *testing.T) {
 		unmarshal func([]byte, any) error
 	}{
 		"bson":    {bson.Marshal, bson.Unmarshal},
-		"cbor":    {cbor.Marshal, func(data []byte, to any) error { return cbor.Unmarshal(data, to) }},
+		"cbor":    {cbor.Marshal, cbor.Unmarshal},
 		"msgpack": {msgpack.Marshal, msgpack.Unmarshal},
-		"yaml":    {yaml.Marshal, func(data []byte, to any) error { return yaml.Unmarshal(data, to) }},
+		"yaml":    {yaml.Marshal, yaml.Unmarshal},
 	} {
 		data, err := library.marshal(storedOf(empty{}))
 		require.NoError(t, err, name)
