@@ -195,7 +195,7 @@ func (a Amount) Equal(b Amount) bool { return a == b }
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
 func (a Amount) Sign() int {
 	switch {
-	case a.IsZero():
+	case a[0][0] == 0:
 		return 0
 	case a.decimal().Negative:
 		return -1
@@ -204,7 +204,7 @@ func (a Amount) Sign() int {
 }
 
 // IsZero reports whether a is 0. If so, the JSON option omitzero omits a.
-func (a Amount) IsZero() bool { return a[0][0] == 0 }
+func (a Amount) IsZero() bool { return a == Amount{} }
 
 // String returns the shortest form with two decimals or more: "3.00", "0.125".
 func (a Amount) String() string {

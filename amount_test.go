@@ -165,7 +165,7 @@ func TestAmountUnset(t *testing.T) {
 	require.True(t, amountUnset().unset())
 	require.False(t, Amount{}.unset())
 	require.NotEqual(t, Amount{}, amountUnset())
-	require.True(t, amountUnset().IsZero())
+	require.False(t, amountUnset().IsZero())
 	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
 		type body struct {
 			Balance Amount `json:"balance"`

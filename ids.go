@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -305,8 +306,15 @@ type ExtraMembers string
 // refuses it.
 func (e ExtraMembers) MarshalText() ([]byte, error) { return []byte(e.text()), nil }
 
-// encode writes nothing in a request (with omitempty): encodeBody adds the members.
-func (e ExtraMembers) encode(to *jsontext.Encoder) error { return to.WriteToken(jsontext.Null) }
+// encode writes nothing in a request (with omitempty): encodeBody adds the members of the body itself, but not of values in it.
+func (e ExtraMembers) encode(to *jsontext.Encoder) error {
+	if e != "" && to.StackDepth() > 1 {
+		return errMembersWithin
+	}
+	return to.WriteToken(jsontext.Null)
+}
+
+var errMembersWithin = errors.New("ExtraMembers of a value in the body")
 
 func (e ExtraMembers) text() string {
 	text := jsontext.Value(e)

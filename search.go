@@ -162,9 +162,7 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
 	v.readID("account_id", string(params.AccountID))
-	if params.Amount.IsZero() {
-		v.fault("amount", "is required and must not be zero")
-	}
+	v.amount("amount", params.Amount, !params.Amount.IsZero(), "is required and must not be zero")
 	if params.From.IsZero() {
 		v.fault("from", ruleRequired)
 	}

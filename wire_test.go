@@ -282,6 +282,7 @@ func TestWireWriterRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []any{
 		TransferParams{SourceReference: "bad \xff"}, TransferParams{Extra: `{"amount":1}`}, TransferParams{Extra: "x"}, &ReverseFundingParams{Extra: `{"account_id":1}`},
+		[]SimulateParams{{Extra: `{"a":1}`}},
 	} {
 		_, err := encodeAny(body)
 		require.Error(t, err)

@@ -348,6 +348,14 @@ func mutants() []mutant {
 			old: "case !amount.valid():", new: "case false:",
 		},
 		{
+			name: "an amount of another library is left out", file: "amount.go", pkg: ".", test: "TestAmountOfOtherNumbers",
+			old: "return a == Amount{} }", new: "return a[0][0] == 0 }",
+		},
+		{
+			name: "further members in a list are left out", file: "ids.go", pkg: ".", test: "TestWireWriterRefuses",
+			old: "e != \"\" && to.StackDepth() > 1", new: "false",
+		},
+		{
 			name: "a sum loses its carry", file: "amount.go", pkg: ".", test: "TestAmountArithmeticIsExact", old: "highX+highY+carry", new: "highX+highY+carry-carry",
 		},
 		{

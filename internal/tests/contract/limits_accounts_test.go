@@ -236,6 +236,7 @@ func TestValidationLooks(t *testing.T) {
 	requireLimits(t, valid, method[P]("Accounts.FindMovement"),
 		needed("4.4", "account_id", func(p *P) *prepaid.AccountID { return &p.AccountID }),
 		limit[P]{ref: "4.4", field: "amount", rule: "is required and must not be zero", bad: func(p *P) { p.Amount = prepaid.Amount{} }, good: func(p *P) { p.Amount = prepaid.Cents(-1) }},
+		limit[P]{ref: "4.4", field: "amount", rule: "must be made by", bad: func(p *P) { p.Amount = prepaid.Amount{{50, 1}} }, good: func(p *P) { p.Amount = prepaid.Cents(1) }},
 		limit[P]{ref: "4.4", field: "from", rule: "is required", bad: func(p *P) { p.From = time.Time{} }},
 		limit[P]{
 			ref: "4.4", field: "to", rule: "must not be before from", shown: "1973",
