@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // form is the form of a pseudonym. The client accepts the pseudonym where it accepted the value.
@@ -299,15 +301,8 @@ func cutFraction(value string) string {
 
 // parseDate parses a value that the client reads as a time.
 func parseDate(value string) (time.Time, bool) {
-	for _, layout := range []string{
-		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z0700",
-		"2006-01-02T15:04Z07:00", time.DateOnly,
-	} {
-		if day, err := time.Parse(layout, value); err == nil {
-			return day, true
-		}
-	}
-	return time.Time{}, false
+	moment, _, ok := wire.ParseTime(value)
+	return moment, ok && value != ""
 }
 
 // isDate reports whether value is a time that may be kept.
@@ -316,7 +311,7 @@ func isDate(value string) bool {
 }
 
 func looksLikeDate(value string) bool {
-	if len(value) < len(time.DateOnly) || !isDigit(rune(value[0])) || value[4] != '-' {
+	if len(value) < len(time.DateOnly) || !isDigit(rune(value[0])) || value[4] != '-' && value[8] != 'T' {
 		return false
 	}
 	_, ok := parseDate(value)

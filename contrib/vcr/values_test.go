@@ -28,6 +28,7 @@ func TestOddValuesCanBeReplayed(t *testing.T) {
 		fmt.Sprintf(form, "42", "2030-01-01 00:00:00", "1980-01-01T00:00+10:00", ""),
 		fmt.Sprintf(form, "42", "2030-01-01T00:00:00.1234567", "1980-01-01", ""),
 		fmt.Sprintf(form, "42", plain, "1980-01-01T00:00:00+1000", `,"strange":2`),
+		fmt.Sprintf(form, `42,"is_plastic_enabled":"TRUE"`, "20300101T000000Z", "19800101T000000Z", ""),
 	} {
 		path := filepath.Join(t.TempDir(), "values")
 		recorder, err := New(path, Options{Mode: ModeRecord, Transport: answering(body), Scrub: []string{"strange"}})
@@ -43,6 +44,7 @@ func TestOddValuesCanBeReplayed(t *testing.T) {
 		require.NotEqual(t, want.Cardholder.DateOfBirth, got.Cardholder.DateOfBirth)
 		require.Less(t, got.Cardholder.DateOfBirth.Year, 1920)
 		require.NotEqual(t, want.CompanyID, got.CompanyID)
+		require.Equal(t, want.PlasticEnabled, got.PlasticEnabled)
 		require.NoError(t, player.Stop())
 	}
 }
