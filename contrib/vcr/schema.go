@@ -185,7 +185,9 @@ func isErrorCode(text string) bool {
 	return prepaid.ErrorCode(text).Known() || len(text) <= longest && looksLikeCode(text)
 }
 
-func isFlag(text string) bool { return strings.EqualFold(text, "true") || strings.EqualFold(text, "false") }
+func isFlag(text string) bool {
+	return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+}
 
 func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
