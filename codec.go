@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -418,7 +419,7 @@ func withoutContent(err error) error {
 }
 
 // mediaTypeOf returns the media type without parameters, in lower case; empty if there is none. Values that a proxy repeated count
-// once. Different values are returned together: they are no media type.
+// once, empty ones not. Different values are returned together: they are no media type.
 func mediaTypeOf(header http.Header) (found string) {
 	all := strings.ToLower(strings.Join(header["Content-Type"], ", "))
 	if strings.Contains(all, ";") {
@@ -428,10 +429,10 @@ func mediaTypeOf(header http.Header) (found string) {
 	}
 	for value := range strings.SplitSeq(all, ",") {
 		value, _, _ = strings.Cut(value, ";")
-		if value = strings.TrimSpace(value); found != "" && value != found {
+		if value = strings.TrimSpace(value); found != "" && value != "" && value != found {
 			return found + ", " + value
 		}
-		found = value
+		found = cmp.Or(found, value)
 	}
 	return found
 }

@@ -90,6 +90,7 @@ func TestResponseMediaTypes(t *testing.T) {
 		harness.VendorJSON + "; charset=utf-8":   prepaid.OutcomeApplied,
 		harness.VendorJSON + ";;broken":          prepaid.OutcomeApplied,
 		"application/json, Application/JSON;q=1": prepaid.OutcomeApplied, // a proxy joins headers
+		"application/json, ":                     prepaid.OutcomeApplied, // an empty header
 		"application/json, text/html;q=1":        prepaid.OutcomeUnknown,
 		`application/json; a="b,c"`:              prepaid.OutcomeApplied,
 		"application/json":                       prepaid.OutcomeApplied,
