@@ -216,9 +216,9 @@ func checkKept(v *validator, path string, k keeper) {
 			v.fault(path+"."+fault.Field, fault.Rule)
 		}
 	}
-	value, rest := jsontext.Value(*unlisted), unlistedIn([]byte(*unlisted), now.Type())
+	value, rest := jsontext.Value(*unlisted), unlistedIn([]byte(*unlisted), now.Type(), true)
 	switch field := path + ".unlisted_members"; {
-	case *unlisted == "", *unlisted == string(unlistedIn([]byte(*received), now.Type())):
+	case *unlisted == "", *unlisted == string(unlistedIn([]byte(*received), now.Type(), false)):
 	case strings.ContainsRune(*unlisted, utf8.RuneError):
 		v.fault(field, ruleWhole)
 	case errors.Join(value.Canonicalize(syntaxOptions), rest.Canonicalize(syntaxOptions)) != nil || !bytes.Equal(value, rest):
@@ -272,7 +272,7 @@ func decodeKeeper(d *jsontext.Decoder, k keeper) error {
 		return err
 	}
 	_, unlisted := k.kept()
-	*unlisted = string(unlistedIn(raw, to.Type()))
+	*unlisted = string(unlistedIn(raw, to.Type(), false))
 	retain(k, raw, exact(k, raw))
 	return nil
 }
@@ -336,21 +336,26 @@ func hasMembers(of reflect.Type) bool {
 
 // unlistedIn returns an object of the members of object that the struct type does not have, those of nested objects included; nil
 // without any.
-func unlistedIn(object jsontext.Value, of reflect.Type) jsontext.Value {
+func unlistedIn(object jsontext.Value, of reflect.Type, careless bool) jsontext.Value {
 	members := membersOf(object)
 	for field := range of.Fields() {
 		name, _ := jsonName(field)
 		raw, present := members[name]
-		if name == "" || !present {
+		if name == "" {
 			continue
 		}
-		delete(members, name)
+		maps.DeleteFunc(members, func(member string, _ jsontext.Value) bool {
+			return member == name || careless && plainName(member) == plainName(name)
+		})
+		if !present {
+			continue
+		}
 		inner := field.Type
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
 		if hasMembers(inner) {
-			if rest := unlistedIn(raw, inner); rest != nil {
+			if rest := unlistedIn(raw, inner, careless); rest != nil {
 				members[name] = rest
 			}
 		}

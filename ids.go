@@ -296,8 +296,8 @@ func (s *Secret) UnmarshalText(text []byte) error {
 }
 
 // ExtraMembers are members for which this version has no field, such as {"purpose_code":"SALA"}: a JSON object of at most 4,096 bytes; empty
-// for none. They are added to a payment, a funding movement or a simulation, which [Client.Do] refuses, and change nothing else: a member of
-// the operation is refused, however its name is spelled. They are part of the payment: every attempt sends the same bytes, stores keep them
+// for none. They are for the operations that [Client.Do] refuses: payments, funding and the simulator. They change nothing else: a member of the
+// operation is refused, however its name is spelled. They are part of the payment: every attempt sends the same bytes, stores keep them
 // with the other params, and the same request ID with other members is another payment ([ErrRequestIDReused]). So do not add them to a payment
 // that was sent or stored without them. Spaces and the order of names are not part of it. Safety: that of the call.
 type ExtraMembers string

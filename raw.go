@@ -260,7 +260,7 @@ func (r *RawRequest) encode(v *validator, op *operation) []byte {
 	case r.Method == http.MethodGet:
 		v.fault("body", "must be nil with GET")
 	case err != nil, body[0] != '{' && body[0] != '[':
-		v.fault("body", "must be a JSON object or array")
+		v.fault("body", "must be a JSON object or array of values that can be sent")
 	case op.Name == opPINValidate.Name, op.Name == opPINExecute.Name:
 		if envelope := membersOf(body)["envelope"]; envelope.Kind() == jsontext.KindBeginObject && len(envelope) > len("{}") {
 			body = bytes.Replace(body, slices.Concat([]byte(`"envelope":`), envelope), envelope[1:len(envelope)-1], 1)

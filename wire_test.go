@@ -281,7 +281,7 @@ func TestEmbeddedExtraMembers(t *testing.T) {
 func TestWireWriterRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []any{
-		TransferParams{SourceReference: "bad \xff"}, TransferParams{Extra: `{"amount":1}`}, TransferParams{Extra: "x"}, &ReverseFundingParams{Extra: `{"account_id":1}`},
+		TransferParams{SourceReference: "bad \xff"}, TransferParams{Extra: `{"amount":1}`}, TransferParams{Extra: "x"}, SimulateParams{Extra: `x"b":1}`}, &ReverseFundingParams{Extra: `{"account_id":1}`},
 		[]SimulateParams{{Extra: `{"a":1}`}},
 	} {
 		_, err := encodeAny(body)

@@ -230,7 +230,7 @@ type Payment struct {
 // another key every payment is [ErrChanged]. Set LastSent in params if the payment was sent without this store, with unknown outcome: the
 // entry's state is then unknown since LastSent. NewEntry does not call params.Validate.
 //
-// Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
+// Errors: a [*prepaid.ValidationError] if params are a pointer or nil, or have an amount that package prepaid did not make.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {
 	e := Entry{State: StateQueued, AccountID: account}
 	var sent time.Time
@@ -243,6 +243,9 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 		e.Destination = digest(key, p.Destination)
 	default:
 		return Entry{}, errParamsType()
+	}
+	if _, err := json.Marshal(withoutLastSent(params)); err != nil {
+		return Entry{}, refused("params", "must have values that can be sent")
 	}
 	e.Params = digest(key, withoutLastSent(params))
 	if !sent.IsZero() {
@@ -282,7 +285,7 @@ func errParamsType() error {
 }
 
 func digest(key prepaid.Secret, value any) string {
-	data, _ := json.Marshal(value) // strings and numbers always marshal
+	data, _ := json.Marshal(value) // see NewEntry
 	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	if key.IsZero() {
 		mac = sha256.New()

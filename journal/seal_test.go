@@ -242,6 +242,8 @@ func TestParamsMustBeValues(t *testing.T) {
 		_, err = journal.Run{}.Send(t.Context(), nil, params)
 		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	}
+	_, err := journal.NewEntry(digestKey, "payer", prepaid.TransferParams{Amount: prepaid.Amount{{50, 1}}})
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 }
 
 func FuzzOpenSealed(f *testing.F) {

@@ -124,6 +124,7 @@ func TestUnnamedValuesAreRefused(t *testing.T) {
 	}{
 		"an unknown operation request path":                    {path: "/accounts/{id}/novel", response: "{}"},
 		"Accounts.Get response body.daily_limit":               {path: "/accounts/{id}", response: knownAccount},
+		"Accounts.Get response body.balance":                   {path: "/accounts/{id}", response: strings.NewReplacer("1.50", "1.23456", `,"daily_limit":250.00`, "").Replace(knownAccount)},
 		"GET /accounts/{id}/limits response body.(unknown)":    {path: "/accounts/{id}/limits", response: `{"Leaked":1}`},
 		"GET /accounts/{id}/limits response body.listed":       {path: "/accounts/{id}/limits", response: `[{"listed":[false]}]`},
 		"GET /accounts/{id}/limits response body":              {path: "/accounts/{id}/limits", response: `[true]`},

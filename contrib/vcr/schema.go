@@ -16,6 +16,8 @@ import (
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
+	// amount: a pseudonym would be another amount.
+	amount bool
 	// varies means that the value is kept and not compared.
 	varies bool
 	// form is the form of the pseudonym.
@@ -51,6 +53,7 @@ func typeShape(t reflect.Type, marked bool) *shape {
 	s := &shape{}
 	if !marked {
 		s.keep, s.varies = keptType(t)
+		s.amount = t == reflect.TypeFor[prepaid.Amount]()
 	}
 	s.element = s // a list of texts
 	return s

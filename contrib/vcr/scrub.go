@@ -18,6 +18,7 @@ type leaf struct {
 	kept    bool
 	flag    bool // a truth value
 	unnamed bool // a name or a path that neither the schema nor the program names
+	lost    bool // an amount that is not kept
 	form    form
 	offset  int64 // the value's end in the JSON text
 }
@@ -26,7 +27,7 @@ type leaf struct {
 func (l leaf) scrubs() bool { return !l.kept && !l.flag }
 
 // leftOut reports whether a cassette loses the value: no pseudonym replaces it where a program looks for it.
-func (l leaf) leftOut() bool { return l.unnamed || l.flag && !l.kept }
+func (l leaf) leftOut() bool { return l.unnamed || l.lost || l.flag && !l.kept }
 
 // clean reports whether a cassette may have the value unchanged.
 func (l leaf) clean() bool {
@@ -61,6 +62,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 		l.value = value
 	}
 	l.kept = known.keep != nil && known.keep(value)
+	l.lost = known.amount && !l.kept
 	s.leaves = append(s.leaves, l)
 	switch {
 	case l.kept:

@@ -39,7 +39,7 @@ func (w *Writer) Members(text string) {
 		return
 	}
 	w.Body = append(append(w.Body[:len(w.Body)-1], ','), text[1:]...)
-	if !jsontext.Value(w.Body).IsValid() {
+	if text[0] != '{' || !jsontext.Value(w.Body).IsValid() {
 		w.Err = errMembers
 	}
 }

@@ -178,10 +178,10 @@ func (g *generator) writer(name string) error {
 		return err
 	}
 	g.line("\nfunc (v %s) writeWire(w *wire.Writer) {", name)
-	end := "w.Body = append(w.Body, '}')\n"
+	further := ""
 	for i, m := range members {
 		if m.further {
-			end += "w.Members(v." + m.field + ".text())\n"
+			further = "w.Members(v." + m.field + ".text())\n"
 			continue
 		}
 		kind, err := g.kind(m.of)
@@ -210,7 +210,7 @@ func (g *generator) writer(name string) error {
 		}
 		g.line("%s", write)
 	}
-	g.line("%s}", end)
+	g.line("w.Body = append(w.Body, '}')\n%s}", further)
 	return nil
 }
 

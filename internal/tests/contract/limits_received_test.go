@@ -233,6 +233,7 @@ func TestUpdateKeepsReceivedBytes(t *testing.T) {
 		"an unlisted member":    {func(p *update) { p.PortalIdentifier.UnlistedMembers = `{"level":[],"n":2}` }, `"level":{"x":null}`, `"level":[],"n":2`, ""},
 		"no unlisted members":   {func(p *update) { p.PortalIdentifier.UnlistedMembers = "" }, `,"level":{"x":null}`, ``, ""},
 		"a listed member":       {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"title":"x"}` }, fault: "registration.unlisted_members"},
+		"another spelling":      {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"primary_address":{"Post-Code":"1"}}` }, fault: "registration.unlisted_members"},
 		"a day with members":    {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"date_of_birth":{"a":1}}` }, fault: "registration.unlisted_members"},
 		"no object":             {change: func(p *update) { p.PortalIdentifier.UnlistedMembers = `{"a":}` }, fault: "portal_identifier.unlisted_members"},
 		"lost text of a member": {change: func(p *update) { p.Cardholder.UnlistedMembers = `{"a":"` + "\ufffd" + `"}` }, fault: "registration.unlisted_members"},
