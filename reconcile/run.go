@@ -155,7 +155,7 @@ func (w *work) all(ctx context.Context) (err error) {
 
 // pass takes the time of an item, by the service's clock.
 func (w *work) pass(newest time.Time) {
-	if to := newest.Add(-w.Late - w.Clocks); to.After(w.passed) {
+	if to := newest.Add(-w.Late - w.Clocks - time.Since(w.now)); to.After(w.passed) {
 		w.passed = to
 	}
 }
