@@ -130,15 +130,16 @@ func readme(t *testing.T, module string) {
 		require.NotEmpty(t, code, "the section %q needs a wrong form", rule.Name)
 		for i, block := range code {
 			name := fmt.Sprintf("readme/%s%d", rule.Name, i)
-			file := "package p\n\n"
+			var file strings.Builder
+			file.WriteString("package p\n\n")
 			for _, path := range imports {
 				if regexp.MustCompile(`\b` + filepath.Base(path) + `\.`).Match(block[1]) {
-					file += fmt.Sprintf("import %q\n", path)
+					fmt.Fprintf(&file, "import %q\n", path)
 				}
 			}
 			text := strings.ReplaceAll(string(block[1]), "// wrong", "// want: "+rule.Name)
 			require.NoError(t, os.MkdirAll(filepath.Join(module, name), 0o755))
-			require.NoError(t, os.WriteFile(filepath.Join(module, name, "code.go"), []byte(file+text), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(module, name, "code.go"), []byte(file.String()+text), 0o644))
 		}
 	}
 }
