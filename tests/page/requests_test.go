@@ -46,7 +46,7 @@ func oneRequestIsShown(b *browser, p *emulator.Process) {
 
 	b.visit(p.Page + "requests/5")
 	b.devTools("Browser.grantPermissions", map[string]any{"permissions": []string{"clipboardReadWrite", "clipboardSanitizedWrite"}})
-	for key, want := range map[string][]string{"c": {"curl -i", "$TOKEN", p.Page + "3.0/accounts/" + ada + "/transfer"}, "t": {"package emulator_test", "client.Accounts.Transfer(", "commit-then-drop"}} {
+	for key, want := range map[string][]string{"c": {"curl -i", "$TOKEN", p.Page + "3.0/accounts/" + ada + "/transfer"}, "t": {"package emulator_test", "accounts/" + ada + "/transfer", "commit-then-drop"}} {
 		b.eval(`document.getElementById("said").textContent = ""; return null`, nil)
 		b.keys(key)
 		b.shows("#said", "Copied")
