@@ -421,7 +421,11 @@ func withoutContent(err error) error {
 // mediaTypeOf returns the media type without parameters, in lower case; empty if there is none. Values that a proxy repeated count
 // once, empty ones not. Different values are returned together: they are no media type.
 func mediaTypeOf(header http.Header) (found string) {
-	all := strings.ToLower(strings.Join(header["Content-Type"], ", "))
+	values := header["Content-Type"]
+	if len(values) == 1 && !strings.ContainsAny(values[0], ";,") {
+		return strings.ToLower(strings.TrimSpace(values[0]))
+	}
+	all := strings.ToLower(strings.Join(values, ", "))
 	if strings.Contains(all, ";") {
 		if mediaType, _, err := mime.ParseMediaType(all); err == nil {
 			return mediaType

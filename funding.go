@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"reflect"
 	"strings"
 )
 
@@ -105,7 +106,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	v.mcc("merchant_category", params.MerchantCategoryCode)
 	v.required("terminal_id", params.TerminalID)
 	v.required("acquirer_id", params.AcquirerID)
-	v.extra(params.Extra, params)
+	v.extra(params.Extra, reflect.TypeFor[RedeemFundingParams]())
 	return s.post(ctx, opFundingRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
@@ -137,7 +138,7 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 		v.fault("parent_transaction_id", ruleRequired)
 	}
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
-	v.extra(params.Extra, params)
+	v.extra(params.Extra, reflect.TypeFor[ReverseFundingParams]())
 	body := struct {
 		ReverseFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id"`
@@ -196,7 +197,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	v.mcc("merchant_category", params.MerchantCategoryCode)
 	v.required("terminal_id", params.TerminalID)
 	v.required("acquirer_id", params.AcquirerID)
-	v.extra(params.Extra, params)
+	v.extra(params.Extra, reflect.TypeFor[RefundFundingParams]())
 	body := struct {
 		RefundFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`

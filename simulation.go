@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"reflect"
 )
 
 // SimulationService simulates card activity. Each call requires [Config].TestEnvironment. The account must be active and plastic-enabled.
@@ -118,7 +119,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 			v.value(field.name, "is not accepted by this operation")
 		}
 	}
-	v.extra(p.Extra, p)
+	v.extra(p.Extra, reflect.TypeFor[SimulateParams]())
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
 	result := &SimulationResult{}
 	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })

@@ -110,7 +110,7 @@ func (p TransferParams) check(v *validator) {
 	v.requiredText("destination_reference", p.DestinationReference, 75)
 	v.required("destination_account_id", string(p.DestinationAccountID))
 	v.text("initiator_username", p.InitiatorUsername, 0)
-	v.extra(p.Extra, p, "id", "account_id")
+	v.extra(p.Extra, reflect.TypeFor[TransferParams]())
 }
 
 // Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer checks before sending,
@@ -121,11 +121,14 @@ func (TransferParams) isPayment() {}
 
 // extra checks further members. The fields of params, and others, are members already. A field that a later version adds must be admitted
 // while it is empty: a stored payment may have that member here.
-func (v *validator) extra(extra ExtraMembers, params any, others ...string) {
-	var members map[string]jsontext.Value
-	if extra == "" {
-		return
+func (v *validator) extra(extra ExtraMembers, params reflect.Type) {
+	if extra != "" {
+		v.members(extra, params)
 	}
+}
+
+func (v *validator) members(extra ExtraMembers, params reflect.Type) {
+	var members map[string]jsontext.Value
 	if len(extra) > 4096 || json.Unmarshal([]byte(extra), &members) != nil || len(members) == 0 {
 		v.fault("extra", "must be a JSON object with members, none of them twice, of at most 4096 bytes")
 		return
@@ -139,7 +142,11 @@ func (v *validator) extra(extra ExtraMembers, params any, others ...string) {
 		}
 		names[plain] = true
 	}
-	for field := range reflect.TypeOf(params).Fields() {
+	var others []string
+	if params.Implements(reflect.TypeFor[PaymentParams]()) {
+		others = []string{"id", "account_id"}
+	}
+	for field := range params.Fields() {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); field.Tag.Get("wire") == "" {
 			others = append(others, name)
 		}
@@ -215,7 +222,7 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.required("destination_account_info.account_name", p.Destination.AccountName)
 	v.required("bsb", p.BSB)
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
-	v.extra(p.Extra, p, "id", "account_id")
+	v.extra(p.Extra, reflect.TypeFor[DirectEntryOutParams]())
 }
 
 // Validate is [TransferParams.Validate] for a direct entry out.
