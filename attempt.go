@@ -234,7 +234,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	}
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
-	a.mediaType = mediaTypeOf(response.Header)
+	a.mediaType = exchange.MediaType(response.Header)
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}

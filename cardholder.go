@@ -183,6 +183,7 @@ type keeper interface {
 	// kept returns the fields for the received object and for its unlisted members.
 	kept() (received, unlisted *string)
 	checkMembers(v *validator)
+	retain(raw []byte, exact bool)
 }
 
 // passportHorizon is how long a Cardholder can be sent after it was read, even if its passport expires.
@@ -226,13 +227,21 @@ func checkKept(v *validator, path string, k keeper) {
 	}
 }
 
-// retain keeps raw, the JSON that k was read from, if the client would refuse the values of k as new ones, or would write them
+// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would write them
 // differently. exact means that the client would write them in the same way.
-func retain(k keeper, raw []byte, exact bool) {
+func (c *Cardholder) retain(raw []byte, exact bool) {
 	v := validator{whole: true, horizon: passportHorizon}
-	k.checkMembers(&v)
-	if received, unlisted := k.kept(); !exact || len(v.faults) > 0 || *unlisted != "" {
-		*received = string(raw)
+	c.checkMembers(&v)
+	if !exact || len(v.faults) > 0 || c.UnlistedMembers != "" {
+		c.received = string(raw)
+	}
+}
+
+func (p *PortalIdentifier) retain(raw []byte, exact bool) {
+	v := validator{whole: true}
+	p.checkMembers(&v)
+	if !exact || len(v.faults) > 0 || p.UnlistedMembers != "" {
+		p.received = string(raw)
 	}
 }
 
@@ -273,7 +282,7 @@ func decodeKeeper(d *jsontext.Decoder, k keeper) error {
 	}
 	_, unlisted := k.kept()
 	*unlisted = string(unlistedIn(raw, to.Type(), false))
-	retain(k, raw, exact(k, raw))
+	k.retain(raw, exact(k, raw))
 	return nil
 }
 
@@ -418,16 +427,23 @@ func (c *Cardholder) decode(d *jsontext.Decoder) error { return decodeKeeper(d, 
 
 func (p *PortalIdentifier) decode(d *jsontext.Decoder) error { return decodeKeeper(d, p) }
 
-// readWire reads a registration and retains its JSON where needed.
+// readWire reads a registration and retains its JSON where needed. With unlisted members the fast path falls back.
 func (c *Cardholder) readWire(r *wire.Reader) {
-	r.Record(recorded{c}, (*plainCardholder)(c).readWire)
+	r.Record((*recordedCardholder)(c), (*plainCardholder)(c).readWire)
 }
 
 func (p *PortalIdentifier) readWire(r *wire.Reader) {
-	r.Record(recorded{p}, (*plainPortalIdentifier)(p).readWire)
+	r.Record((*recordedPortalIdentifier)(p), (*plainPortalIdentifier)(p).readWire)
 }
 
-// recorded retains the JSON that a value was read from. With unlisted members the fast path falls back.
-type recorded struct{ keeper }
+// recordedCardholder and recordedPortalIdentifier retain the JSON that they were read from.
+type (
+	recordedCardholder       Cardholder
+	recordedPortalIdentifier PortalIdentifier
+)
 
-func (r recorded) Record(raw []byte, exact bool) { retain(r.keeper, raw, exact) }
+func (c *recordedCardholder) Record(raw []byte, exact bool) { (*Cardholder)(c).retain(raw, exact) }
+
+func (p *recordedPortalIdentifier) Record(raw []byte, exact bool) {
+	(*PortalIdentifier)(p).retain(raw, exact)
+}

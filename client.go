@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -215,7 +216,7 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if c.sender.Hidden() {
 		result.Warnings = append(result.Warnings, "the transport hides its TCP connections: the system may deliver an abandoned payment after its repeat, see Config.Transport")
 	}
-	mediaType := mediaTypeOf(last.Header)
+	mediaType := exchange.MediaType(last.Header)
 	if mediaType != "" && !slices.Contains(c.own, mediaType) {
 		result.Warnings = append(result.Warnings, "the media type of responses is not the service's: the outcome of every payment is unknown, see Config.MediaTypes")
 	}

@@ -2,11 +2,9 @@ package prepaid
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"math"
-	"mime"
 	"net/http"
 	"reflect"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
@@ -385,7 +384,7 @@ func (r *response) errorShape() (code ErrorCode, description string, err error) 
 
 // undecodable returns the DecodeError of r, without the content that json quotes in its errors.
 func (r *response) undecodable(err error) error {
-	failure := &DecodeError{StatusCode: r.status, MediaType: printableMediaType(r.mediaType), Err: err}
+	failure := &DecodeError{StatusCode: r.status, MediaType: exchange.PrintableMediaType(r.mediaType), Err: err}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		failure.Offset, failure.Err = semantic.ByteOffset, errWrongType
 		if semantic.Err != nil {
@@ -416,38 +415,4 @@ func withoutContent(err error) error {
 		}
 	}
 	return errWrongType
-}
-
-// mediaTypeOf returns the media type without parameters, in lower case; empty if there is none. Values that a proxy repeated count
-// once, empty ones not. Different values are returned together: they are no media type.
-func mediaTypeOf(header http.Header) (found string) {
-	values := header["Content-Type"]
-	if len(values) == 1 && !strings.ContainsAny(values[0], ";,") {
-		return strings.ToLower(strings.TrimSpace(values[0]))
-	}
-	all := strings.ToLower(strings.Join(values, ", "))
-	if strings.Contains(all, ";") {
-		if mediaType, _, err := mime.ParseMediaType(all); err == nil {
-			return mediaType
-		}
-	}
-	for value := range strings.SplitSeq(all, ",") {
-		value, _, _ = strings.Cut(value, ";")
-		if value = strings.TrimSpace(value); found != "" && value != "" && value != found {
-			return found + ", " + value
-		}
-		found = cmp.Or(found, value)
-	}
-	return found
-}
-
-// printableMediaType returns a media type, or several with commas in between. Any other text, which might repeat request data, is "?".
-func printableMediaType(mediaType string) string {
-	const longest = 100
-	for one := range strings.SplitSeq(mediaType, ",") {
-		if one = strings.TrimSpace(one); len(mediaType) > longest || one != "" && !isMediaType(one) {
-			return "?"
-		}
-	}
-	return mediaType
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
@@ -26,7 +27,7 @@ type Response struct {
 
 // Decode unmarshals Body, as JSON, into your own struct.
 func (r *Response) Decode(into any) error {
-	received := &response{status: r.StatusCode, mediaType: mediaTypeOf(r.Header), body: r.Body}
+	received := &response{status: r.StatusCode, mediaType: exchange.MediaType(r.Header), body: r.Body}
 	return unmarshal(received, into, callerOptions)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -100,7 +101,7 @@ func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, 
 			return ErrReportNotReady
 		}
 		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
-		reader.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = exchange.PrintableMediaType(a.mediaType)
 		var err error
 		if report, err = reader.Report(); err != nil {
 			failure, _ := errors.AsType[*ReportError](err)
@@ -168,7 +169,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
-		reader.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = exchange.PrintableMediaType(a.mediaType)
 		return nil
 	})
 	return reader, err

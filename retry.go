@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
@@ -263,7 +264,7 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 	response, ok := errors.AsType[*APIError](refusal)
 	return ok && response.StatusCode == http.StatusBadRequest &&
 		(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code)) &&
-		r.isOwn(mediaTypeOf(response.Header))
+		r.isOwn(exchange.MediaType(response.Header))
 }
 
 // isOwn reports whether only the service sends a media type. Gateways send their own errors as application/json or
@@ -317,7 +318,7 @@ func (c *core) reader(source AccountID) liveness.Reader {
 		if call, ok := errors.AsType[*CallError](err); ok {
 			err = call.Err
 		}
-		if response, ok := errors.AsType[*APIError](err); ok && c.repeats.isOwn(mediaTypeOf(response.Header)) {
+		if response, ok := errors.AsType[*APIError](err); ok && c.repeats.isOwn(exchange.MediaType(response.Header)) {
 			err = &liveness.RefusedError{Err: err}
 		}
 		return false, err

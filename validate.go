@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/exchange"
 )
 
 const (
@@ -384,7 +385,7 @@ func (c Config) check(v *validator) {
 	if slices.ContainsFunc(c.RefusalCodes, func(code ErrorCode) bool { return !isCodeWord(string(code)) }) {
 		v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
 	}
-	if slices.ContainsFunc(c.MediaTypes, func(t string) bool { return t != "" && !isMediaType(t) }) {
+	if slices.ContainsFunc(c.MediaTypes, func(t string) bool { return t != "" && !exchange.IsMediaType(t) }) {
 		v.fault("media_types", "must be like text/plain, in lower case and without parameters")
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
@@ -398,12 +399,6 @@ func (c Config) check(v *validator) {
 // isCodeWord reports whether code has the form of the codes in the reference.
 func isCodeWord(code string) bool {
 	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return !ascii.IsLower(r) && r != '_' && !ascii.IsDigit(r) })
-}
-
-// isMediaType reports whether t is like text/plain, in lower case and without parameters.
-func isMediaType(t string) bool {
-	kind, subtype, slash := strings.Cut(t, "/")
-	return slash && ascii.IsName(kind) && ascii.IsName(strings.ReplaceAll(subtype, "+", "")) && t == strings.ToLower(t)
 }
 
 // simulator adds a fault unless config is for the test environment.
