@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -33,7 +34,8 @@ type RawRequest struct {
 	Query url.Values `redact:"content"`
 	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
 	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted. The params of
-	// a method, also embedded in a struct with more members, are sent as by that method, but not validated.
+	// a method, also embedded in a struct with more members, are sent as by that method, but not validated. A [Cardholder] with
+	// UnlistedMembers needs a field name.
 	Body any `redact:"content"`
 	// Header has further headers. Refused are headers of the client, the connection and proxies, such as Authorization, Content-Type, Cookie
 	// and X-Forwarded-Host; headers that replace method or path, such as X-HTTP-Method-Override and X-Original-URL; and names with
@@ -279,5 +281,14 @@ func encodeAny(body any) ([]byte, error) {
 		payment.writeWire(&w)
 		return w.Body, w.Err
 	}
+	if own := reflect.Indirect(reflect.ValueOf(body)); own.Kind() == reflect.Struct {
+		if field, ok := own.Type().FieldByName("UnlistedMembers"); ok && len(field.Index) > 1 {
+			if unlisted, err := own.FieldByIndexErr(field.Index); err == nil && !unlisted.IsZero() { // it would be sent under this name
+				return nil, errUnlisted
+			}
+		}
+	}
 	return encodeBody(body, changeOptions)
 }
+
+var errUnlisted = errors.New("an embedded value has unlisted members")

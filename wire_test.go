@@ -272,6 +272,14 @@ func TestEmbeddedExtraMembers(t *testing.T) {
 		require.True(t, strings.HasSuffix(string(encoded), `,"a":1}`), "%s", encoded)
 		require.NotContains(t, string(encoded), "extra")
 	}
+	for _, unlisted := range []any{struct{ *Cardholder }{&Cardholder{UnlistedMembers: `{"a":1}`}}, &struct{ PortalIdentifier }{PortalIdentifier{UnlistedMembers: `{"a":1}`}}} {
+		_, err := encodeAny(unlisted)
+		require.ErrorIs(t, err, errUnlisted)
+	}
+	for _, sent := range []any{struct{ Cardholder }{}, struct{ *PortalIdentifier }{}, Cardholder{UnlistedMembers: `{"a":1}`}} {
+		_, err := encodeAny(sent)
+		require.NoError(t, err)
+	}
 	encoded, err := encodeAny(struct{ *RefundFundingParams }{})
 	require.NoError(t, err)
 	require.Equal(t, "{}", string(encoded))

@@ -25,10 +25,11 @@ var inArray = regexp.MustCompile(`\[[0-9]+\]`)
 
 var isCall = matching(`^(GET|POST|PUT|PATCH|DELETE) (/([A-Za-z_-]+|\{[A-Za-z_-]+\}))+$`)
 
-// scrubs reports whether the schema scrubs the values of a name: a program must not keep them elsewhere.
+// scrubs reports whether the schema scrubs the values of a name: a program must not keep them elsewhere. Nor must it keep the secrets that
+// the schema lacks, since they are encrypted or in a header.
 func (s *schema) scrubs(name string) bool {
 	seen := map[*shape]bool{}
-	return slices.ContainsFunc(s.operations, func(o operation) bool {
+	return slices.Contains([]string{"otp", "pin", "client_secret"}, name) || slices.ContainsFunc(s.operations, func(o operation) bool {
 		return (&shape{members: o.query}).scrubs(name, seen) || o.request.scrubs(name, seen) || o.response.scrubs(name, seen)
 	})
 }

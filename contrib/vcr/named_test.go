@@ -105,7 +105,7 @@ func TestNamesOfTheProgram(t *testing.T) {
 		require.NotEqual(t, string(content), edited)
 		require.Error(t, prepaidvcr.Check(strings.NewReader(edited)), from)
 	}
-	for _, scrubbed := range []string{"hmac_key_secret", "first_name", "access_token", "mobile"} {
+	for _, scrubbed := range []string{"hmac_key_secret", "first_name", "access_token", "mobile", "otp", "pin", "client_secret"} {
 		options.Keep = []string{"on", scrubbed}
 		_, err = prepaidvcr.New(path, options)
 		require.ErrorContains(t, err, "Options.Keep has "+scrubbed+", which the SDK scrubs")
