@@ -272,7 +272,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		a.err = brokenBody(err)
 		return
 	}
-	if a.body = body; c.request.op.kind != responseData && c.request.op.kind != responseRaw {
+	if a.body = body; a.status >= 300 || c.request.op.kind != responseData && c.request.op.kind != responseRaw {
 		a.body = bytes.TrimPrefix(body, []byte("\uFEFF")) // before JSON, some proxies and frameworks write a byte order mark
 	}
 	switch {

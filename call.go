@@ -187,11 +187,9 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 		ctx = k.observer.callStart(ctx)
 	}
 	err := k.run(ctx, decode)
-	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, cause) {
-		if _, ours := outcomeIn(cause); !ours { // the error of another call must not look like that of this one
-			failure, _ := errors.AsType[*CallError](err)
-			failure.Err = &endedError{failure.Err, cause}
-		}
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, cause) && !hasOurs(cause) {
+		failure, _ := errors.AsType[*CallError](err)
+		failure.Err = &endedError{failure.Err, cause}
 	}
 	if c.family.closed.Load() { // Close ran during this call: the transport may have kept a connection since
 		c.sender.CloseIdle()

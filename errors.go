@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/liveness"
+	"github.com/cardprograms/prepaid/internal/sentinel"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -214,51 +217,51 @@ const (
 // Sentinels, for errors.Is.
 var (
 	// ErrSyntax: text or JSON is no [Amount], [Date] (year 1 to 9999), [MCC] or [TransactionID], or a secret is a dumped "[REDACTED]".
-	ErrSyntax = errors.New("prepaid: syntax")
+	ErrSyntax = sentinel.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
 	// ErrBadRequest: status 400.
-	ErrBadRequest = errors.New("prepaid: bad request")
+	ErrBadRequest = sentinel.New("prepaid: bad request")
 	// ErrUnauthorized: status 401, or a token request was refused.
-	ErrUnauthorized = errors.New("prepaid: unauthorized")
+	ErrUnauthorized = sentinel.New("prepaid: unauthorized")
 	// ErrForbidden: status 403: no permission on the company or, perhaps, an address that is not whitelisted.
-	ErrForbidden = errors.New("prepaid: forbidden")
+	ErrForbidden = sentinel.New("prepaid: forbidden")
 	// ErrNotFound: status 404, except for account creation and wallet provisioning, where it may mean bad input.
-	ErrNotFound = errors.New("prepaid: not found")
+	ErrNotFound = sentinel.New("prepaid: not found")
 	// ErrConflict: status 409: the last run of a report template is unfinished.
-	ErrConflict = errors.New("prepaid: conflict")
+	ErrConflict = sentinel.New("prepaid: conflict")
 	// ErrRateLimited: status 429, or the local limiter refused.
 	ErrRateLimited = ratelimit.ErrRateLimited
 	// ErrServer: any status 5xx.
-	ErrServer = errors.New("prepaid: server error")
+	ErrServer = sentinel.New("prepaid: server error")
 	// ErrTransferFailed: a transfer returned 200 with an empty transaction_id ("" or null): no money moved. The service caches no failure: the
 	// same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
-	ErrTransferFailed = errors.New("prepaid: transfer failed")
+	ErrTransferFailed = sentinel.New("prepaid: transfer failed")
 	// ErrReportNotReady: the report is still processing (204).
-	ErrReportNotReady = errors.New("prepaid: report not ready")
+	ErrReportNotReady = sentinel.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
-	ErrReportFailed = errors.New("prepaid: report failed")
+	ErrReportFailed = sentinel.New("prepaid: report failed")
 	// ErrRequestIDExpired: the day in the request ID ([RequestID.Date]) or LastSent of the params is out of range: the service may forget the
 	// ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money). Also if [Config].NeverRepeatLoads forbids the
 	// call.
-	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
+	ErrRequestIDExpired = sentinel.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that payment is
 	// one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have LastSent) and
 	// never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
-	ErrRequestIDReused = errors.New("prepaid: request ID of another payment")
+	ErrRequestIDReused = sentinel.New("prepaid: request ID of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = token.ErrClosed
 	// ErrTooMany: more items than the limit given to [Collect].
-	ErrTooMany = errors.New("prepaid: more items than the limit")
+	ErrTooMany = sentinel.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, movement, hook or policy rule matches.
-	ErrAmbiguous = errors.New("prepaid: more than one match")
+	ErrAmbiguous = sentinel.New("prepaid: more than one match")
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns ErrNotSeen if the
 	// account was created and not found, or belongs to another client_id: search before you call Issue again. With Again, Issue also returns
 	// it, with the context's error, if the context ends before VisibleWithin.
-	ErrNotSeen = errors.New("prepaid: nothing seen yet")
+	ErrNotSeen = sentinel.New("prepaid: nothing seen yet")
 	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's changes. Another
 	// program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
-	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
+	ErrPolicyChanged = sentinel.New("prepaid: the policy changed meanwhile")
 )
 
 // Fault is a field and the rule that it breaks, never the value.
@@ -383,6 +386,29 @@ type endedError struct {
 }
 
 func (e *endedError) Unwrap() []error { return []error{e.error, e.cause} }
+
+// hasOurs reports whether an error of this module is in err's tree. As the cause of a context it is the error of another call, and must
+// not look like that of this one.
+func hasOurs(err error) bool {
+	if err == nil {
+		return false
+	}
+	of := reflect.TypeOf(err)
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	const module = "github.com/cardprograms/prepaid"
+	if of.PkgPath() == module || strings.HasPrefix(of.PkgPath(), module+"/") || err == ErrRateLimited { //nolint:errorlint // each error of the tree is compared
+		return true
+	}
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case interface{ Unwrap() error }:
+		return hasOurs(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), hasOurs)
+	}
+	return false
+}
 
 // bothCauses is a failure after an earlier one. unknown means that the earlier attempt may have been applied.
 type bothCauses struct {

@@ -35,7 +35,7 @@ type RawRequest struct {
 	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
 	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted. The params of
 	// a method, also embedded in a struct with more members, are sent as by that method, but not validated. A [Cardholder] with
-	// UnlistedMembers needs a field name.
+	// UnlistedMembers needs a field name; one with text that is not Unicode is refused: only Update can send it back.
 	Body any `redact:"content"`
 	// Header has further headers. Refused are headers of the client, the connection and proxies, such as Authorization, Content-Type, Cookie
 	// and X-Forwarded-Host; headers that replace method or path, such as X-HTTP-Method-Override and X-Original-URL; and names with
@@ -257,7 +257,7 @@ func operationsAt(segments []string) []*operation {
 
 // encode returns the JSON of the body. In a change of a PIN, the members of an envelope are next to the others.
 func (r *RawRequest) encode(v *validator, op *operation) []byte {
-	body, err := encodeAny(r.Body)
+	body, err := encodeAny(r.Body, op)
 	switch {
 	case r.Method == http.MethodGet:
 		v.fault("body", "must be nil with GET")
@@ -271,8 +271,8 @@ func (r *RawRequest) encode(v *validator, op *operation) []byte {
 	return body
 }
 
-// encodeAny returns the JSON of a caller's value.
-func encodeAny(body any) ([]byte, error) {
+// encodeAny returns the JSON of a caller's value for an operation.
+func encodeAny(body any, op *operation) ([]byte, error) {
 	if value := reflect.ValueOf(body); value.Kind() == reflect.Pointer && value.IsNil() {
 		return nil, errNull
 	}
@@ -288,7 +288,11 @@ func encodeAny(body any) ([]byte, error) {
 			}
 		}
 	}
-	return encodeBody(body, changeOptions)
+	options := encodeOptions
+	if slices.Contains([]string{opPolicyChangeCategories.Name, opPolicyChangeMerchants.Name, opPolicyChangeTerminals.Name}, op.Name) {
+		options = changeOptions
+	}
+	return encodeBody(body, options)
 }
 
 var errUnlisted = errors.New("an embedded value has unlisted members")

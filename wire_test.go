@@ -253,7 +253,7 @@ func TestWireWriterWritesAsTheOptionsDo(t *testing.T) {
 		} {
 			want, err := json.Marshal(body, encodeOptions)
 			require.NoError(t, err)
-			got, err := encodeAny(body)
+			got, err := encodeAny(body, &operation{})
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(got))
 		}
@@ -267,20 +267,20 @@ func TestEmbeddedExtraMembers(t *testing.T) {
 		&struct{ SimulateParams }{SimulateParams{Extra: `{"a":1}`}}, struct{ TransferParams }{TransferParams{Extra: `{"a":1}`}},
 		struct{ *RedeemFundingParams }{&RedeemFundingParams{Extra: `{"a":1}`}}, ReverseFundingParams{Extra: `{"a":1}`},
 	} {
-		encoded, err := encodeAny(body)
+		encoded, err := encodeAny(body, &operation{})
 		require.NoError(t, err)
 		require.True(t, strings.HasSuffix(string(encoded), `,"a":1}`), "%s", encoded)
 		require.NotContains(t, string(encoded), "extra")
 	}
 	for _, unlisted := range []any{struct{ *Cardholder }{&Cardholder{UnlistedMembers: `{"a":1}`}}, &struct{ PortalIdentifier }{PortalIdentifier{UnlistedMembers: `{"a":1}`}}} {
-		_, err := encodeAny(unlisted)
+		_, err := encodeAny(unlisted, &operation{})
 		require.ErrorIs(t, err, errUnlisted)
 	}
 	for _, sent := range []any{struct{ Cardholder }{}, struct{ *PortalIdentifier }{}, Cardholder{UnlistedMembers: `{"a":1}`}} {
-		_, err := encodeAny(sent)
+		_, err := encodeAny(sent, &operation{})
 		require.NoError(t, err)
 	}
-	encoded, err := encodeAny(struct{ *RefundFundingParams }{})
+	encoded, err := encodeAny(struct{ *RefundFundingParams }{}, &operation{})
 	require.NoError(t, err)
 	require.Equal(t, "{}", string(encoded))
 }
@@ -292,7 +292,7 @@ func TestWireWriterRefuses(t *testing.T) {
 		TransferParams{SourceReference: "bad \xff"}, TransferParams{Extra: `{"amount":1}`}, TransferParams{Extra: "x"}, SimulateParams{Extra: `x"b":1}`}, &ReverseFundingParams{Extra: `{"account_id":1}`},
 		[]SimulateParams{{Extra: `{"a":1}`}},
 	} {
-		_, err := encodeAny(body)
+		_, err := encodeAny(body, &operation{})
 		require.Error(t, err)
 	}
 }

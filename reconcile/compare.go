@@ -49,14 +49,14 @@ func (w *work) compare(ctx context.Context, id prepaid.AccountID, rows, items *c
 func (w *work) period(row *record) (low, high int64) {
 	to := row.to
 	if row.expected == ExpectedInProgress {
-		to = max(to, w.now.UnixMicro())
+		to = max(to, w.began.UnixMicro())
 	}
 	return row.from - w.Clocks.Microseconds(), to + max(w.Late, w.Clocks).Microseconds()
 }
 
 // stuck reports whether a row has been in progress for so long that waiting for its outcome would hide differences.
 func (w *work) stuck(row *record) bool {
-	return row.expected == ExpectedInProgress && row.to < w.now.AddDate(0, 0, -1).UnixMicro()
+	return row.expected == ExpectedInProgress && row.to < w.began.AddDate(0, 0, -1).UnixMicro()
 }
 
 // undecided reports whether this run must decide about a row: no earlier run did, and the history was read for the row's complete period, or

@@ -80,7 +80,7 @@ func (r *Run) Checkpoint() (Checkpoint, bool) { return r.checkpoint, r.complete 
 func (r *Run) Findings(ctx context.Context) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		r.checkpoint, r.complete = Checkpoint{}, false
-		w := work{Run: *r, yield: yield, now: time.Now().UTC(), passed: r.Since.To, spans: map[prepaid.AccountID]*span{}}
+		w := work{Run: *r, yield: yield, began: time.Now(), passed: r.Since.To, spans: map[prepaid.AccountID]*span{}}
 		switch err := w.all(ctx); {
 		case err == nil:
 			if w.passed.Before(w.checkpoint.To) { // this machine's clock may be ahead
@@ -101,7 +101,7 @@ type work struct {
 	Run
 
 	yield      func(Finding, error) bool
-	now        time.Time
+	began      time.Time
 	completeTo int64     // in microseconds
 	passed     time.Time // the newest item proves that the histories are complete up to this time
 	spans      map[prepaid.AccountID]*span
@@ -155,7 +155,9 @@ func (w *work) all(ctx context.Context) (err error) {
 
 // pass takes the time of an item, by the service's clock.
 func (w *work) pass(newest time.Time) {
-	if to := newest.Add(-w.Late - w.Clocks - time.Since(w.now)); to.After(w.passed) {
+	now := time.Now()
+	elapsed := max(now.Sub(w.began), now.Round(0).Sub(w.began)) // the clock may have been set back, or the machine may have been suspended
+	if to := newest.Add(-w.Late - w.Clocks - elapsed); to.After(w.passed) {
 		w.passed = to
 	}
 }
@@ -174,7 +176,7 @@ func (w *work) setDefaults() error {
 	w.Overlap, w.Late, w.Clocks = cmp.Or(w.Overlap, time.Hour), cmp.Or(w.Late, 10*time.Minute), cmp.Or(w.Clocks, 2*time.Minute)
 	w.Concurrency, w.Paging.Prefetch = cmp.Or(w.Concurrency, 4), cmp.Or(w.Paging.Prefetch, 2)
 	// Items that occurred no later than this time, on the service's clock, are visible, and their rows are in the books.
-	to := w.now.Add(-w.Late - w.Clocks)
+	to := w.began.UTC().Add(-w.Late - w.Clocks)
 	if books := w.BooksAsOf.Add(-w.Clocks); !w.BooksAsOf.IsZero() && books.Before(to) {
 		to = books
 	}

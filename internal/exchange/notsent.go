@@ -115,7 +115,10 @@ func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 // mayConnect reports whether another attempt may succeed after err, the error of a request that was not sent. It returns
 // false after a bad certificate or bad credentials of a proxy, and if a RoundTripper refused to send.
 func mayConnect(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, ErrProxyCredentials) || errors.Is(err, errProxy) {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, ErrProxyCredentials) {
+		return false
+	}
+	if _, ok := errors.AsType[*proxyRefused](err); ok {
 		return false
 	}
 	_, ok := errors.AsType[*connectError](err)
@@ -165,11 +168,19 @@ func proxyRefusal(t *http.Transport, request *http.Request, err error) (refusal 
 			return refusalOf(status)
 		}
 	}
-	return errProxy
+	return &proxyRefused{err}
 }
 
-// errProxy is a refusal whose status net/http does not report: it may be ErrProxyCredentials.
-const errProxy proxyError = "the proxy refused to connect"
+// proxyRefused is a refusal whose status net/http does not report (it may be ErrProxyCredentials), or the error of a function of the
+// caller's transport, such as VerifyConnection. Since the words may be the proxy's, they are not shown, but the error matches its cause.
+type proxyRefused struct{ err error }
+
+func (*proxyRefused) Error() string {
+	return "the proxy refused to connect, or a check by the transport failed"
+}
+
+// Is reports whether the cause matches target.
+func (e *proxyRefused) Is(target error) bool { return errors.Is(e.err, target) }
 
 // proxyError is the refusal of a proxy, in this package's words.
 type proxyError string

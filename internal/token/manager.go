@@ -34,6 +34,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/guard"
+	"github.com/cardprograms/prepaid/internal/sentinel"
 )
 
 const (
@@ -66,7 +67,7 @@ const (
 
 var (
 	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("prepaid: client closed")
+	ErrClosed = sentinel.New("prepaid: client closed")
 	// ErrRefused is returned if the current token was refused and the next exchange may only begin after the caller's deadline.
 	ErrRefused = errors.New("the service refused it, and there is no other one in time")
 

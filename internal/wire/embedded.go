@@ -30,9 +30,14 @@ func DecodeEmbedded(d *jsontext.Decoder, value any, accept func(reflect.Type) bo
 	body, err := d.ReadValue()
 	start := d.InputOffset() - int64(len(body))
 	for _, path := range found {
-		if part := at(to, path); err == nil && part.IsValid() {
-			err = decode(body, part.Addr().Interface())
+		part := at(to, path)
+		if err != nil || !part.IsValid() {
+			continue
 		}
+		if part = part.Addr(); !part.CanInterface() { // embedded under an unexported name: the rules are checked on another value
+			part = reflect.New(part.Type().Elem())
+		}
+		err = decode(body, part.Interface())
 	}
 	if err == nil {
 		err = json.Unmarshal(body, value, d.Options(), json.Deterministic(true))

@@ -1,23 +1,24 @@
 package journalfile
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/cardprograms/prepaid/internal/sentinel"
 )
 
 // Sentinels, for errors.Is.
 var (
 	// ErrLocked: another Journal has the file open.
-	ErrLocked = errors.New("journalfile: locked, the file is already open")
+	ErrLocked = sentinel.New("journalfile: locked, the file is already open")
 	// ErrClosed: the Journal was closed.
-	ErrClosed = errors.New("journalfile: closed")
+	ErrClosed = sentinel.New("journalfile: closed")
 	// ErrCorrupt: the file is damaged before its end, or is not a journal.
-	ErrCorrupt = errors.New("journalfile: corrupt")
+	ErrCorrupt = sentinel.New("journalfile: corrupt")
 	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file
 	// under the old name, and the next run would not find these records. Restore the name of the file before you run again.
-	ErrMoved = errors.New("journalfile: the file was renamed or removed while it was open")
+	ErrMoved = sentinel.New("journalfile: the file was renamed or removed while it was open")
 	// ErrNotCompacted: Compact failed; the file is unchanged.
-	ErrNotCompacted = errors.New("journalfile: not compacted")
+	ErrNotCompacted = sentinel.New("journalfile: not compacted")
 )
 
 // CorruptError reports where the file is damaged.

@@ -371,8 +371,12 @@ func TestByteOrderMark(t *testing.T) {
 	for _, op := range append(harness.Ops(), harness.OpTransfer(), harness.OpRedeem()) {
 		require.NoError(t, op.Call(t.Context(), harness.NewScript(harness.Respond(op.Status, op.MediaType, "\uFEFF"+op.Body)).Client(t)), op.Name)
 	}
-	err := harness.CallWith(t, 400, "\uFEFF"+`{"error":"invalid_request"}`, harness.OpRedeem().Call)
-	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	for _, call := range []func(context.Context, *prepaid.Client) error{
+		harness.OpRedeem().Call, harness.Calling("Accounts.ExchangeKey", "EA-1", harness.KeyExchange()),
+	} {
+		err := harness.CallWith(t, 400, "\uFEFF"+`{"error":"invalid_request"}`, call)
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	}
 }
 
 // Only an approval has a transaction id: a decline with an id is contradictory.

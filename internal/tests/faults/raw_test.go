@@ -220,7 +220,10 @@ func TestRawCallWithTypesOfThisPackage(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, script.Requests()[0].Body, `"extra":"kept"`)
 	}
-	script, err := call(`{}`, person, nil)
+	script, err := call(`{}`, map[string][]prepaid.MCC{"add": {"0742"}}, nil)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"add":["0742"]}`, script.Requests()[0].Body)
+	script, err = call(`{}`, person, nil)
 	require.NoError(t, err)
 	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
 	script, err = call(`{}`, map[string]any{
@@ -272,6 +275,11 @@ type (
 	taggedAccount struct {
 		Inner prepaid.Account `json:",embed"`
 	}
+	hiddenAccount struct {
+		account
+		New string `json:"new"`
+	}
+	account    = prepaid.Account
 	ownAccount struct {
 		prepaid.Account
 		read bool
@@ -308,10 +316,10 @@ func TestRawCallInventsNothing(t *testing.T) {
 		return err
 	}
 	for form, types := range map[string][]any{
-		`%s`:     {new(prepaid.Account), moreAccount{}, &pointedAccount{}, deeperAccount{}, nestedAccount{}, accountAndPolicy{}, taggedAccount{}},
+		`%s`:     {new(prepaid.Account), moreAccount{}, &pointedAccount{}, deeperAccount{}, nestedAccount{}, accountAndPolicy{}, taggedAccount{}, hiddenAccount{}},
 		`[%s]`:   {[]*prepaid.Account{}, []moreAccount{}, []*pointedAccount{}, [1]deeperAccount{}},
 		`[[%s]]`: {[1][]prepaid.Account{}},
-		`{"a":%s}`: {map[string]prepaid.Account{}, map[string]pointedAccount{}, struct {
+		`{"a":%s}`: {map[string]prepaid.Account{}, map[string]pointedAccount{}, map[string]hiddenAccount{}, struct {
 			A moreAccount `json:"a"`
 		}{}},
 		`{"items":[%s]}`:                               {page{}},

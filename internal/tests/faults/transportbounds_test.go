@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/transport"
 )
 
@@ -253,7 +255,10 @@ func TestGzipResponse(t *testing.T) {
 func TestCauseOfTheEnd(t *testing.T) {
 	t.Parallel()
 	why := errors.New("shutting down")
-	for _, cause := range []error{why, &prepaid.CallError{Err: why}} {
+	ours := []error{
+		&prepaid.APIError{StatusCode: 400}, prepaid.ErrRequestIDReused, prepaid.ErrRateLimited, prepaid.ErrClosed, journal.ErrWindow, prepaid.CodeBadAccount,
+	}
+	for i, cause := range append([]error{why, fmt.Errorf("deploy: %w", why), errors.Join(why, io.EOF), &prepaid.CallError{Err: why}}, ours...) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		client := harness.NewScript(func(*http.Request) (*http.Response, error) {
 			cancel(cause)
@@ -261,7 +266,12 @@ func TestCauseOfTheEnd(t *testing.T) {
 		}).Client(t)
 		err := harness.OpTransfer().Call(ctx, client)
 		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, cause == why, errors.Is(err, why))
+		require.Equal(t, i < 3, errors.Is(err, why))
+		for _, other := range ours { // of another call
+			require.NotErrorIs(t, err, other)
+		}
+		_, refused := errors.AsType[*prepaid.APIError](err)
+		require.False(t, refused)
 		require.NotContains(t, err.Error(), "shutting down")
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	}
@@ -303,6 +313,19 @@ func TestProxyRefuses(t *testing.T) {
 			}
 		}
 	}
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		p.Send("HTTP/1.1 200 OK\r\n\r\n")
+		_ = p.Conn.Close()
+	})
+	proxy, err := url.Parse(server.Address)
+	require.NoError(t, err)
+	pin, config := errors.New("CANARY: another certificate"), harness.Config("https://service.example")
+	check := func(context.Context, *url.URL, *http.Request, *http.Response) error { return pin }
+	config.Transport = &http.Transport{Proxy: http.ProxyURL(proxy), OnProxyConnectResponse: check}
+	failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
+	require.ErrorIs(t, failure, pin)
+	require.ErrorContains(t, failure, "the proxy refused to connect, or a check by the transport failed")
+	require.NotContains(t, failure.Error(), "CANARY")
 	for _, op := range append(harness.Ops(), harness.OpActivate()) {
 		script := harness.NewScript(harness.Respond(407, "text/html", harness.HTMLPage))
 		require.ErrorContains(t, op.Call(t.Context(), script.Client(t)), "status 407 of a proxy")
