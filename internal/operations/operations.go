@@ -1,6 +1,42 @@
-// Package operations has the operations of reference/openapi.yaml for this repository's programs and tests. The client has its own
-// copy of the columns. The emulator uses only the safety classes, for its OpenAPI document. The package keeps no state.
+// Package operations lists the operations of reference/openapi.yaml as rows of texts, for this repository's programs and tests. The
+// package keeps no state.
 package operations
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cardprograms/prepaid/internal/reference"
+)
+
+// All returns the operations in the order of the reference.
+func All() []Operation {
+	var all []Operation
+	for _, o := range reference.Read().Operations {
+		var also, never []string
+		for _, status := range slices.Sorted(maps.Keys(o.Also)) {
+			also = append(also, status+"="+o.Also[status])
+		}
+		row := Operation{
+			Method: o.Method, Path: o.Path, Name: o.Name, Success: strings.Join(o.Success(), ","), Body: o.Body, Safety: o.Safety, Lane: o.Lane,
+			Also: cmp.Or(strings.Join(also, ","), "-"), Section: o.Section,
+		}
+		for member, values := range o.Never {
+			for _, value := range values {
+				never = append(never, fmt.Sprint(value))
+			}
+			row.Member, row.Never = member, strings.Join(never, ",")
+		}
+		response, required := o.ResponseMembers()
+		row.Query, row.Request = strings.Join(o.Names(), " "), strings.Join(o.RequestMembers(), " ")
+		row.Response, row.Required = strings.Join(response, " "), strings.Join(required, " ")
+		all = append(all, row)
+	}
+	return all
+}
 
 // Operation is an operation. The document explains its extensions.
 type Operation struct {

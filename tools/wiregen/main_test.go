@@ -77,10 +77,10 @@ func generateFrom(t *testing.T, source string) error {
 	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"small.go": source, output: "package small; not Go", // not read
-		document:                                things,
-		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
-		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
-		"internal/operations/operations_gen.go": "stale",
+		document: things, overlay: "info: {title: More}",
+		"docs/operations.md":                 "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
+		".github/ISSUE_TEMPLATE/problem.yml": "options:\n        # operations\n        # end\n        - another\n",
+		"internal/reference/openapi.json":    "stale",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
@@ -92,7 +92,7 @@ func generateFrom(t *testing.T, source string) error {
 	require.NoError(t, run(directory, false, &out))
 	require.Empty(t, out.String())
 	for _, name := range []string{
-		output, "operations_gen.go", "internal/operations/operations_gen.go", "docs/operations.md", ".github/ISSUE_TEMPLATE/problem.yml",
+		output, "operations_gen.go", "internal/reference/openapi.json", "internal/reference/emulator.json", "docs/operations.md", ".github/ISSUE_TEMPLATE/problem.yml",
 	} {
 		written, err := os.ReadFile(filepath.Join(directory, name))
 		require.NoError(t, err)
@@ -158,13 +158,14 @@ func TestRefusesOperations(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(directory, "reference"), 0o755))
+	write(overlay, "info: {}")
 	for change, want := range map[string]string{
 		"x-safety: read=x-safety: reed":      `Things.List has "safety reed"`,
 		"x-body: json=x-body: JSON":          `Things.List has "body JSON"`,
 		"x-body: json=x-lane: calls":         `Things.List has "body "`,
 		"'500': final=404: input":            "Things.List has no such status: 404",
-		"x-go: Things.List=x-note: None":     "get /things/{id}: needs one tag and x-go",
-		"tags: [Things]=tags: [Things, All]": "get /things/{id}: needs one tag and x-go",
+		"x-go: Things.List=x-note: None":     "GET /things/{id} needs one tag and x-go",
+		"tags: [Things]=tags: [Things, All]": "GET /things/{id} needs one tag and x-go",
 		"{'200'={'2x'":                       "operations_gen.go: ",
 		"paths:=paths: {":                    document + ": yaml:",
 		"=":                                  "no such file",
