@@ -128,7 +128,7 @@ func TestSpec_2_2_FieldsAndOptionalGroups(t *testing.T) {
 	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{
 		Balance: "1", Key: "k", DisplayName: "d", NameOnCard: "N.N", MDESConfigID: "m", CorrespondingAccountID: "other", CardholderType: 2,
-		FreeText: FreeText{Text1: "one", Dec2: "1.5"}, Portal: &PortalIdentifier{"a", "b", "c"},
+		FreeText: FreeText{Text1: "one", Dec2: "1.5"}, Portal: &PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
 	})
 	groups := map[string][]string{
 		"with_personal": {"personal"}, "with_freetext": {"free_text"}, "with_tokeninfo": {"mdes_config_id"}, "with_cardholdertype": {"card_holder_type"},
@@ -179,7 +179,7 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	a := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Ada", "Lovelace", "1")})
 	require.Equal(t, "NSW", c.Account(a).Cardholder.PrimaryAddress.State, "a registration always has its required members")
 	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Cardholder: person("Grace", "Hopper", "2")})
-	d := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
+	d := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{ClientID: "x", ProgramID: "portal-program", CardholderID: "y"}})
 	c.AddAccount(SeedAccount{})
 	find := func(query string) []string {
 		got := c.get("accounts/company/7?" + query)
@@ -221,7 +221,7 @@ func TestSpec_4_4_UpdateAccount(t *testing.T) {
 	registration := `{"registration":{"first_name":"Grace","last_name":"Hopper","date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 	for _, clear := range []bool{false, true} {
 		c := start(t, Options{ClearOmittedMembers: clear})
-		id := c.AddAccount(SeedAccount{Key: "old", DisplayName: "name", Portal: &PortalIdentifier{"a", "b", "c"}})
+		id := c.AddAccount(SeedAccount{Key: "old", DisplayName: "name", Portal: &PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}})
 		c.do("PUT", "accounts/"+id, registration).empty(200)
 		got := c.get("accounts/" + id + "?with_personal=1").object()
 		personal := got["personal"].(map[string]any)

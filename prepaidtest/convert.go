@@ -29,7 +29,6 @@ var (
 	fromSeedAccount = converter[ledger.AccountData, SeedAccount]()
 	fromCompany     = converter[ledger.CompanyData, Company]()
 	fromSimulation  = converter[ledger.Merchant, Simulation]()
-	fromWalletToken = converter[ledger.WalletToken, WalletToken]()
 )
 
 // converter returns a function that makes a deep copy of a value of type From, as the corresponding type To.
@@ -135,6 +134,6 @@ func (s SeedAccount) internal() ledger.AccountData {
 	if s.Cardholder == nil {
 		seed.Cardholder = service.DefaultCardholder()
 	}
-	seed.Cardholder = service.CompleteCardholder(seed.Cardholder)
+	seed.Cardholder = service.CompleteCardholder(seed.Cardholder.Clone())
 	return seed
 }

@@ -107,6 +107,6 @@ func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if a := s.known(l.View, id); a != nil {
-		s.service.Accounts.AddWalletToken(l, a, fromWalletToken(token))
+		s.service.Accounts.AddWalletToken(l, a, token.Clone())
 	}
 }

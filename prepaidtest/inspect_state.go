@@ -93,6 +93,10 @@ func (s *Server) Account(id prepaid.AccountID) AccountState {
 
 func (s *Server) stateOf(a *ledger.Account) AccountState {
 	state := toAccountState(a)
+	state.Cardholder = a.Cardholder.Clone()
+	for i, token := range a.WalletTokens {
+		state.WalletTokens[i] = token.Clone()
+	}
 	state.ClientID, state.Transactions, state.PINSet, state.Activatable = a.Company.ClientID, len(a.Items), a.PIN != "", s.activatable(a)
 	if n := len(a.Items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt

@@ -10,14 +10,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // newWalletToken fills in the required members of a token.
-func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.WalletToken {
+func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) state.WalletToken {
 	at := wire.DateTime(now).String()
-	return ledger.WalletToken{
+	return state.WalletToken{
 		StorageTechnology: "secure_element",
-		Device:            ledger.WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
+		Device:            state.WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
 		LastCommentID:     s.ids.Digits(8), TokenType: "embedded_secure_element_token",
 		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
@@ -42,14 +43,14 @@ func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 
 // walletBody is the provisioning response. The name of the third member is spelt as in the reference.
 type walletBody struct {
-	PANLastFour        string           `json:"pan_last_four"`
-	Provider           string           `json:"provider"`
-	ProductType        string           `json:"pruduct_type"`
-	Registration       *ledger.Personal `json:"registration"`
-	DigitizationData   string           `json:"issuer_initiated_digitization_data,omitzero"`
-	ActivationData     string           `json:"activation_data,omitzero"`
-	EncryptedPassData  string           `json:"encrypted_pass_data,omitzero"`
-	EphemeralPublicKey string           `json:"ephemeral_public_key,omitzero"`
+	PANLastFour        string            `json:"pan_last_four"`
+	Provider           string            `json:"provider"`
+	ProductType        string            `json:"pruduct_type"`
+	Registration       *state.Cardholder `json:"registration"`
+	DigitizationData   string            `json:"issuer_initiated_digitization_data,omitzero"`
+	ActivationData     string            `json:"activation_data,omitzero"`
+	EncryptedPassData  string            `json:"encrypted_pass_data,omitzero"`
+	EphemeralPublicKey string            `json:"ephemeral_public_key,omitzero"`
 }
 
 // ProvisionWallet handles POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
@@ -99,7 +100,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.Now())
-	if ledger.IsTokenReference(in.reference) { // the request allows any length, a token only 48 characters
+	if wire.IsTokenReference(in.reference) { // the request allows any length, a token only 48 characters
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider
@@ -119,9 +120,8 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 func (s *Accounts) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.Bytes(n)) }
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
-func (s *Accounts) AddWalletToken(_ ledger.Locked, a *ledger.Account, token ledger.WalletToken) {
+func (s *Accounts) AddWalletToken(_ ledger.Locked, a *ledger.Account, token state.WalletToken) {
 	usual := s.newWalletToken(a, s.clock.Now())
 	wire.FillIn(&token, &usual)
-	token.Suspenders = slices.Clone(token.Suspenders)
 	a.WalletTokens = append(a.WalletTokens, token)
 }

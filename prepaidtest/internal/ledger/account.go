@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // AccountStatuses are the eleven values of 3.1.
@@ -20,34 +21,34 @@ func AccountStatuses() []string {
 // AccountData are the members of an account (2.2), in the order of the reference's response. The tags define requests, seed
 // documents, the saved state, responses and their schema: see wire.Field.
 type AccountData struct {
-	Balance                wire.Money `json:"balance" in:"status" ref:"Amount" about:"Balance of the account."`
-	CardNumber             string     `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
-	CompanyID              int64      `json:"company_id" in:"status" about:"Owning company (program)."`
-	ExternalID             string     `json:"external_account_id" in:"status" seed:"min=1" about:"External reference."`
-	PlasticExpiry          time.Time  `json:"plastic_expiry" in:"status" about:"Expiry of the plastic, in UTC."`
-	ProductType            string     `json:"product_type" in:"status" rule:"in=reloadable|gift|loyalty"`
-	Status                 string     `json:"status" in:"status" rule:"account-status"`
-	PlasticEnabled         bool       `json:"is_plastic_enabled" in:"status"`
-	_                      time.Time  `computed:"first_transaction_occurred_at,omitzero" in:"created" about:"First event that changed the balance: transaction, transfer or fee. In UTC."`
-	_                      time.Time  `computed:"last_transaction_occurred_at,omitzero" in:"created" about:"Last event that changed the balance. In UTC."`
-	ID                     string     `json:"account_id" seed:"min=1" about:"External Account Id (EAID)."`
-	AccountExpiry          time.Time  `json:"account_expiry" about:"Expiry of the account, in UTC."`
-	AccountType            string     `json:"account_type" rule:"in=proxy|ledger" about:"Proxy card, or ledger of salary packaging (benefit)."`
-	DisplayName            string     `json:"display_name,omitzero" sent:"max=100" about:"Name given by the client; in salary packaging employer and benefit."`
-	NameOnCard             string     `json:"name_on_card,omitzero" sent:"min=2,max=19,name-on-card" about:"Name engraved on the card."`
-	_                      bool       `computed:"is_compliant,omitzero" emulator:"Always true."`
-	_                      string     `computed:"client_id,omitzero" about:"Of the program."`
-	Key                    string     `json:"client_account_key,omitzero" rule:"max=255,ascii" about:"Key of salary packaging."`
-	Portal                 *Portal    `json:"portal_identifier,omitzero" ref:"PortalIdentifier"`
-	Cardholder             Personal   `json:"personal" with:"with_personal" ref:"Personal"`
-	FreeText               FreeText   `json:"free_text" with:"with_freetext" ref:"FreeText"`
-	_                      string     `computed:"bpay_biller_code" with:"with_bpay"`
-	BPAYReference          string     `json:"bpay_reference_number" seed:"-" with:"with_bpay"`
-	_                      string     `computed:"direct_entry_bsb" with:"with_directentry"`
-	DirectEntry            string     `json:"direct_entry_account_number" seed:"-" with:"with_directentry"`
-	MDESConfigID           string     `json:"mdes_config_id,omitzero" sent:"max=10" with:"with_tokeninfo,single" about:"Configuration of the wallet token service."`
-	CorrespondingAccountID string     `json:"corresponding_account_id,omitzero" seed:"min=1" with:"with_correspondingaccountid,single"`
-	CardholderType         int64      `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
+	Balance                wire.Money              `json:"balance" in:"status" ref:"Amount" about:"Balance of the account."`
+	CardNumber             string                  `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
+	CompanyID              int64                   `json:"company_id" in:"status" about:"Owning company (program)."`
+	ExternalID             string                  `json:"external_account_id" in:"status" seed:"min=1" about:"External reference."`
+	PlasticExpiry          time.Time               `json:"plastic_expiry" in:"status" about:"Expiry of the plastic, in UTC."`
+	ProductType            string                  `json:"product_type" in:"status" rule:"in=reloadable|gift|loyalty"`
+	Status                 string                  `json:"status" in:"status" rule:"account-status"`
+	PlasticEnabled         bool                    `json:"is_plastic_enabled" in:"status"`
+	_                      time.Time               `computed:"first_transaction_occurred_at,omitzero" in:"created" about:"First event that changed the balance: transaction, transfer or fee. In UTC."`
+	_                      time.Time               `computed:"last_transaction_occurred_at,omitzero" in:"created" about:"Last event that changed the balance. In UTC."`
+	ID                     string                  `json:"account_id" seed:"min=1" about:"External Account Id (EAID)."`
+	AccountExpiry          time.Time               `json:"account_expiry" about:"Expiry of the account, in UTC."`
+	AccountType            string                  `json:"account_type" rule:"in=proxy|ledger" about:"Proxy card, or ledger of salary packaging (benefit)."`
+	DisplayName            string                  `json:"display_name,omitzero" sent:"max=100" about:"Name given by the client; in salary packaging employer and benefit."`
+	NameOnCard             string                  `json:"name_on_card,omitzero" sent:"min=2,max=19,name-on-card" about:"Name engraved on the card."`
+	_                      bool                    `computed:"is_compliant,omitzero" emulator:"Always true."`
+	_                      string                  `computed:"client_id,omitzero" about:"Of the program."`
+	Key                    string                  `json:"client_account_key,omitzero" rule:"max=255,ascii" about:"Key of salary packaging."`
+	Portal                 *state.PortalIdentifier `json:"portal_identifier,omitzero" ref:"PortalIdentifier"`
+	Cardholder             state.Cardholder        `json:"personal" with:"with_personal" ref:"Personal"`
+	FreeText               state.FreeText          `json:"free_text" with:"with_freetext" ref:"FreeText"`
+	_                      string                  `computed:"bpay_biller_code" with:"with_bpay"`
+	BPAYReference          string                  `json:"bpay_reference_number" seed:"-" with:"with_bpay"`
+	_                      string                  `computed:"direct_entry_bsb" with:"with_directentry"`
+	DirectEntry            string                  `json:"direct_entry_account_number" seed:"-" with:"with_directentry"`
+	MDESConfigID           string                  `json:"mdes_config_id,omitzero" sent:"max=10" with:"with_tokeninfo,single" about:"Configuration of the wallet token service."`
+	CorrespondingAccountID string                  `json:"corresponding_account_id,omitzero" seed:"min=1" with:"with_correspondingaccountid,single"`
+	CardholderType         int64                   `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
 }
 
 // Rules implements wire.Named.
@@ -73,17 +74,17 @@ var accountFields = sync.OnceValue(func() []wire.Field { return wire.FieldsOf(re
 // Account is an account with its history. Its JSON is that of the saved state.
 type Account struct {
 	AccountData
-	Items        []Item        `json:"transactions"`
-	WalletTokens []WalletToken `json:"wallet_tokens,omitzero"`
-	PIN          string        `json:"pin,omitzero"`
-	PINTries     int           `json:"pin_tries,omitzero"` // consecutive wrong tries; see the option PINTries
-	Company      *Company      `json:"-"`
+	Items        []Item              `json:"transactions"`
+	WalletTokens []state.WalletToken `json:"wallet_tokens,omitzero"`
+	PIN          string              `json:"pin,omitzero"`
+	PINTries     int                 `json:"pin_tries,omitzero"` // consecutive wrong tries; see the option PINTries
+	Company      *Company            `json:"-"`
 	indexed      Key
 	personal     []byte // JSON of Cardholder, encoded once for all responses
 }
 
 // Register sets the cardholder of an account.
-func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.AppendJSON(nil, p) }
+func (a *Account) Register(p state.Cardholder) { a.Cardholder, a.personal = p, wire.AppendJSON(nil, p) }
 
 // Key is the search key of GET /accounts.
 type Key struct{ ClientID, Key string }

@@ -8,6 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // field is a member of a response.
@@ -122,7 +123,7 @@ func accountSchemas() wire.Ordered[*wire.Schema] {
 		{Name: "Account", Value: account},
 		{Name: "CreatedAccount", Value: stored("2.2", "The account as its creation returns it.", ledger.AccountFields("created"))},
 		{Name: "ReducedAccount", Value: stored("2.2", "The account as GET /accounts/{id}/status returns it.", ledger.AccountFields("status"))},
-		{Name: "FreeText", Value: stored("2.6", "", wire.FieldsOf(reflect.TypeFor[ledger.FreeText]()))},
+		{Name: "FreeText", Value: stored("2.6", "", wire.FieldsOf(reflect.TypeFor[state.FreeText]()))},
 	}
 }
 
@@ -173,10 +174,10 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 }
 
 func walletSchemas() wire.Ordered[*wire.Schema] {
-	token := stored("2.9", "A card in a mobile wallet.", wire.FieldsOf(reflect.TypeFor[ledger.WalletToken]()))
+	token := stored("2.9", "A card in a mobile wallet.", wire.FieldsOf(reflect.TypeFor[state.WalletToken]()))
 	sequence := token.Properties.Get("account_pan_sequence_number")
 	sequence.Pattern, sequence.MaxLength = "", 3 // stricter in a seed
-	device := stored("2.9", "The reference lists device_id twice.", wire.FieldsOf(reflect.TypeFor[ledger.WalletDevice]()))
+	device := stored("2.9", "The reference lists device_id twice.", wire.FieldsOf(reflect.TypeFor[state.WalletDevice]()))
 	return wire.Ordered[*wire.Schema]{{Name: "WalletToken", Value: token}, {Name: "WalletDevice", Value: device}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // AddAccount adds a checked account. Zero members get their defaults, except the cardholder.
@@ -13,16 +14,16 @@ func (s *Service) AddAccount(l ledger.Locked, owner *ledger.Company, seed ledger
 }
 
 // DefaultCardholder returns a complete registration.
-func DefaultCardholder() ledger.Personal {
-	return ledger.Personal{
+func DefaultCardholder() state.Cardholder {
+	return state.Cardholder{
 		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
 		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",
-		PrimaryAddress: ledger.Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
+		PrimaryAddress: state.Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
 	}
 }
 
 // CompleteCardholder fills in the members that a registration always has in the service (2.3, 2.4).
-func CompleteCardholder(p ledger.Personal) ledger.Personal {
+func CompleteCardholder(p state.Cardholder) state.Cardholder {
 	full := DefaultCardholder()
 	p.FirstName, p.LastName = cmp.Or(p.FirstName, full.FirstName), cmp.Or(p.LastName, full.LastName)
 	p.DateOfBirth, p.PrimaryAddress.State = cmp.Or(p.DateOfBirth, full.DateOfBirth), cmp.Or(p.PrimaryAddress.State, full.PrimaryAddress.State)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // seedAccount is an account of a document. Its balance is opening plus the sum of history.
@@ -14,7 +15,7 @@ type seedAccount struct {
 	path    string
 	opening wire.Money
 	history []seedItem
-	wallet  []ledger.WalletToken
+	wallet  []state.WalletToken
 }
 
 // defaultCompany is the company of an account that names none.
@@ -37,7 +38,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.Rest(a)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
-		var token ledger.WalletToken
+		var token state.WalletToken
 		b.Struct(&token)
 		add.wallet = append(add.wallet, token)
 	})

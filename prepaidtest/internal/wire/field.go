@@ -192,7 +192,7 @@ func (v Value) rule(text string, named Named) Value {
 func forms() map[string]Form {
 	return map[string]Form{
 		"four-digits": FourDigits(), "email": Email(), "country2": Country2(), "country3": Country3(), "alphanumeric": Alphanumeric(),
-		"ascii": PrintableASCII(), "name-on-card": NameOnCard(),
+		"ascii": PrintableASCII(), "name-on-card": NameOnCard(), "sequence-number": SequenceNumber(), "month-year": MonthYear(), "token-reference": TokenReference(),
 	}
 }
 

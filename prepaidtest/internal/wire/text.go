@@ -3,6 +3,8 @@ package wire
 import (
 	"net/mail"
 	"strings"
+	"time"
+	"unicode/utf8"
 )
 
 // IsDigits reports whether a text has digits only, and at least one.
@@ -127,6 +129,31 @@ func isNameOnCard(text string) bool {
 	}
 	return true
 }
+
+// SequenceNumber is the form of account_pan_sequence_number.
+func SequenceNumber() Form {
+	return Form{Holds: isSequenceNumber, Rule: "must be from 000 to 099", Pattern: "^0[0-9]{2}$"}
+}
+
+func isSequenceNumber(text string) bool { return isThreeDigits(text) && text[0] == '0' }
+
+// MonthYear is the form of expiration_date.
+func MonthYear() Form {
+	return Form{Holds: isMonthYear, Rule: "must have the form mmyy", Pattern: "^(0[1-9]|1[0-2])[0-9]{2}$"}
+}
+
+func isMonthYear(text string) bool {
+	_, err := time.Parse("0106", text)
+	return err == nil
+}
+
+// TokenReference is the form of token_unique_reference.
+func TokenReference() Form {
+	return Form{Holds: IsTokenReference, Rule: "must have 48 characters", Pattern: `^[\s\S]{48}$`}
+}
+
+// IsTokenReference checks the length of token_unique_reference.
+func IsTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }
 
 // Hex allows bytes in hex.
 func Hex() Form { return Form{Holds: isHex, Rule: "must be hex", Pattern: "^([0-9A-Fa-f]{2})*$"} }
