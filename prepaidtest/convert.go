@@ -9,7 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
@@ -18,17 +17,13 @@ import (
 // TestConversionsLoseNothing compares all fields.
 
 var (
-	toAccountState  = converter[AccountState, *ledger.Account]()
 	toTransaction   = converter[Transaction, ledger.Item]()
 	toAuthorization = converter[Authorization, simulator.Authorisation]()
-	toCompany       = converter[Company, ledger.CompanyData]()
 	toPINChange     = converter[PINChange, pin.Change]()
 	toPolicy        = converter[Policy, *policy.Policy]()
 	toHookState     = converter[HookState, *hooks.Hook]()
 
-	fromSeedAccount = converter[ledger.AccountData, SeedAccount]()
-	fromCompany     = converter[ledger.CompanyData, Company]()
-	fromSimulation  = converter[ledger.Merchant, Simulation]()
+	fromSimulation = converter[ledger.Merchant, Simulation]()
 )
 
 // converter returns a function that makes a deep copy of a value of type From, as the corresponding type To.
@@ -120,20 +115,4 @@ func each[To, From any](list []From, convert func(From) To) []To {
 		all[i] = convert(one)
 	}
 	return all
-}
-
-// companyIDs returns a copy of a list in another type, never nil.
-func companyIDs[To, From ~int64](list []From) []To {
-	return each(list, func(id From) To { return To(id) })
-}
-
-// internal returns a seed in the ledger's type. The caller sets the balance.
-func (s SeedAccount) internal() ledger.AccountData {
-	seed := fromSeedAccount(s)
-	seed.PlasticEnabled = !s.PlasticDisabled
-	if s.Cardholder == nil {
-		seed.Cardholder = service.DefaultCardholder()
-	}
-	seed.Cardholder = service.CompleteCardholder(seed.Cardholder.Clone())
-	return seed
 }

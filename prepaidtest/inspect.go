@@ -7,6 +7,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // known finds an account for an inspection; an unknown EAID fails the test.
@@ -43,7 +44,7 @@ func (s *Server) Status(id prepaid.AccountID) string {
 func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	if !slices.Contains(ledger.AccountStatuses(), status) {
+	if !slices.Contains(state.AccountStatuses(), status) {
 		s.fail("SetStatus: the status must be one of %s", strings.Join(AccountStatuses(), ", "))
 		return
 	}
@@ -83,7 +84,7 @@ func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 		return
 	}
 	a.Status = "active"
-	if old := l.Account(a.CorrespondingAccountID); old != nil && old.Status == "active" && old.Balance.Sign() == 0 {
+	if old := l.Account(string(a.CorrespondingAccountID)); old != nil && old.Status == "active" && old.Balance.Sign() == 0 {
 		old.Status = "closed"
 	}
 }
@@ -100,7 +101,7 @@ func (s *Server) AccountIDs() []prepaid.AccountID {
 	return each(l.Accounts(), accountID)
 }
 
-func accountID(a *ledger.Account) prepaid.AccountID { return prepaid.AccountID(a.ID) }
+func accountID(a *ledger.Account) prepaid.AccountID { return a.ID }
 
 // AddWalletToken adds a wallet token to an account. Empty required fields get plausible values.
 func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {

@@ -57,7 +57,7 @@ type PolicyTerminal struct {
 func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	held := s.service.Policies.Save(l, int64(companyID))
+	held := s.service.Policies.Save(l, companyID)
 	if held == nil {
 		return Policy{}, false
 	}
@@ -76,7 +76,7 @@ func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.AccountID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	owner := l.Company(int64(companyID))
+	owner := l.Company(companyID)
 	if owner == nil {
 		return nil
 	}

@@ -8,75 +8,29 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // AccountState is the state of an account, for a test or a page to inspect. If you print or log it, the text has
 // only EAID, status and balance, so that a failure message has no personal data.
 type AccountState struct {
-	// ID is the EAID.
-	ID prepaid.AccountID
-	// ExternalID is external_account_id, which is not the EAID.
-	ExternalID string
-	// CardNumber is masked.
-	CardNumber string
-	// CompanyID is the owner.
-	CompanyID prepaid.CompanyID
+	state.Account
 	// ClientID is the client_id of the company.
 	ClientID string
-	// Status is one of the eleven values of AccountStatuses.
-	Status string
 	// Activatable reports whether ActivateThroughPortal accepts the card.
 	Activatable bool
-	// Balance has at least two decimals, for example "74.50".
-	Balance string
-	// ProductType is reloadable, gift or loyalty.
-	ProductType string
-	// AccountType is proxy or ledger.
-	AccountType string
 	// PlasticEnabled is is_plastic_enabled.
 	PlasticEnabled bool
-	// PlasticExpiry is the expiry of the card, in UTC.
-	PlasticExpiry time.Time
-	// AccountExpiry is the expiry of the account, in UTC.
-	AccountExpiry time.Time
 	// FirstTransaction is the time of the first item of the history; zero without one.
 	FirstTransaction time.Time
 	// LastTransaction is the time of the last item; zero without one.
 	LastTransaction time.Time
 	// Transactions counts the items of the history.
 	Transactions int
-	// Key is client_account_key, or empty.
-	Key string
-	// DisplayName is empty when there is none.
-	DisplayName string
-	// NameOnCard is empty when there is none.
-	NameOnCard string
-	// Cardholder is the registration.
-	Cardholder Cardholder
-	// FreeText is the program's own data.
-	FreeText FreeText
-	// Portal is nil when there is none.
-	Portal *PortalIdentifier
-	// MDESConfigID is empty when there is none.
-	MDESConfigID string
-	// CorrespondingAccountID is the EAID of the card that this one replaces, or empty.
-	CorrespondingAccountID prepaid.AccountID
-	// CardholderType is 1 or 2.
-	CardholderType int
 	// WalletTokens are the tokens of GET /accounts/{id}/tokens.
 	WalletTokens []WalletToken
 	// PINSet reports whether a PIN change was executed; PINOf returns the PIN.
 	PINSet bool
-}
-
-// Format prints EAID, status and balance with every verb.
-func (a AccountState) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "%s %s %s", a.ID, a.Status, a.Balance)
-}
-
-// LogValue logs EAID, status and balance.
-func (a AccountState) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
 // Account returns a copy of the state of an account. For an unknown EAID, the test fails and Account returns the zero
@@ -92,30 +46,25 @@ func (s *Server) Account(id prepaid.AccountID) AccountState {
 }
 
 func (s *Server) stateOf(a *ledger.Account) AccountState {
-	state := toAccountState(a)
-	state.Cardholder = a.Cardholder.Clone()
-	for i, token := range a.WalletTokens {
-		state.WalletTokens[i] = token.Clone()
+	made := AccountState{
+		Account: a.Account.Clone(), ClientID: a.Company.ClientID, Activatable: s.activatable(a), PlasticEnabled: !bool(a.PlasticDisabled),
+		Transactions: len(a.Items), WalletTokens: each(a.WalletTokens, WalletToken.Clone), PINSet: a.PIN != "",
 	}
-	state.ClientID, state.Transactions, state.PINSet, state.Activatable = a.Company.ClientID, len(a.Items), a.PIN != "", s.activatable(a)
+	made.Balance = a.Balance.String()
 	if n := len(a.Items); n > 0 {
-		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
+		made.FirstTransaction, made.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
 	}
-	return state
+	return made
 }
 
 // AccountStatuses lists the eleven account statuses (3.1).
-func AccountStatuses() []string { return ledger.AccountStatuses() }
+func AccountStatuses() []string { return state.AccountStatuses() }
 
 // Companies returns the companies, sorted by id.
 func (s *Server) Companies() []Company {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	companies := []Company{}
-	for _, c := range l.Companies() {
-		companies = append(companies, toCompany(c.CompanyData))
-	}
-	return companies
+	return each(l.Companies(), func(c *ledger.Company) Company { return c.Company })
 }
 
 // HookState is the state of a registered webhook, without its secret.

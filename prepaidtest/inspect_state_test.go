@@ -29,7 +29,7 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	require.Equal(t, []any{prepaid.AccountID(id), "inactive", "10.25", "key-1", DefaultCompany, "acme", 2, false}, []any{
 		got.ID, got.Status, got.Balance, got.Key, got.CompanyID, got.ClientID, got.Transactions, got.PlasticEnabled,
 	})
-	require.Equal(t, person, got.Cardholder)
+	require.Equal(t, &person, got.Cardholder)
 	require.False(t, got.LastTransaction.Before(got.FirstTransaction))
 	require.False(t, got.FirstTransaction.IsZero())
 

@@ -19,6 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // settings are a server's options with their defaults. They do not change after the start.
@@ -49,7 +50,7 @@ func newSettings(o Options) (settings, error) {
 	}
 	s.service = service.Options{
 		Start: o.StartAt, Frozen: o.FrozenClock, Seed: o.RandomSeed,
-		NoCategory: *o.CategoryWithoutMerchant, ReportDelay: delay(o.ReportDelay),
+		Permitted: slices.Clone(o.PermittedCompanies), NoCategory: *o.CategoryWithoutMerchant, ReportDelay: delay(o.ReportDelay),
 		Tokens: gate.TokenOptions{
 			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), BadOnReport: cmp.Or(o.BadTokenOnReportStart, 401),
 		},
@@ -70,9 +71,6 @@ func newSettings(o Options) (settings, error) {
 			Filters: filters, LogSize: max(cmp.Or(o.RequestLog, 10_000), 0),
 		},
 	}
-	if o.PermittedCompanies != nil {
-		s.service.Permitted = companyIDs[int64](o.PermittedCompanies)
-	}
 	return s, s.validate()
 }
 
@@ -92,7 +90,7 @@ func (s *settings) validate() error {
 	check(s.StartAt.IsZero() || (s.StartAt.Year() >= 1970 && !s.StartAt.After(clock.End())), "StartAt: must be from 1970 to 2200")
 	check(s.TokenLifetime >= 0, "TokenLifetime: must not be negative")
 	check(s.RateWindow > 0, "RateWindow: must not be negative")
-	check(slices.Contains(ledger.AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(slices.Contains(state.AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(slices.Contains([]int{400, 401}, s.service.Tokens.BadOnReport), "BadTokenOnReportStart: must be 400 or 401")
 	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.PINTries >= 0, "PINTries: must not be negative")

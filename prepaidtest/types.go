@@ -2,8 +2,15 @@ package prepaidtest
 
 import "github.com/cardprograms/prepaid/prepaidtest/state"
 
-// The data of accounts, as package state describes them.
+// The data of companies and accounts, as package state describes it.
 type (
+	// SeedAccount is the initial state of an account. The zero value is an active, empty account of company 42 with a complete
+	// registration.
+	SeedAccount = state.Account
+	// Company is a program that owns accounts.
+	Company = state.Company
+	// Loop is the kind of policy that a company has.
+	Loop = state.Loop
 	// Cardholder is the registration of an account (2.3).
 	Cardholder = state.Cardholder
 	// Address is a primary or alternate address (2.4).

@@ -12,6 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // The cost of a hook grows linearly with the number of its failures.
@@ -22,8 +23,8 @@ func TestUndelivered_CopiesNothing(t *testing.T) {
 	armed := faults.NewQueue("", nil, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
 	s := hooks.New(books, clock.New(time.Time{}, true), source, running, armed, hooks.Options{AlertEvery: time.Hour})
 	l := books.Lock()
-	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), time.Now())
-	s.Add(l, hooks.Config{Enabled: true, Scope: []int64{42}, Filter: "*", Reliability: "store_undeliverable"}) // without an address
+	a := l.NewAccount(l.PutCompany(state.Company{ID: 42}), time.Now())
+	s.Add(l, hooks.Config{Enabled: true, Scope: []state.CompanyID{42}, Filter: "*", Reliability: "store_undeliverable"}) // without an address
 	h := s.All(l.View)[0]
 	l.Unlock()
 	moved, before := 0, 0

@@ -9,6 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 func TestALedgerOfOneAccount(t *testing.T) {
@@ -23,11 +24,11 @@ func TestALedgerOfOneAccount(t *testing.T) {
 	l := books.Lock()
 	defer l.Unlock()
 	require.Greater(t, books.Changes(), changes)
-	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42, ClientID: "acme"}), time.Now())
+	a := l.NewAccount(l.PutCompany(state.Company{ID: 42, ClientID: "acme"}), time.Now())
 	a.Key = "k"
 	l.Add(a)
 	require.Equal(t, "reloadable", l.Company(42).ProductType)
-	l.PutCompany(ledger.CompanyData{ID: 42, ClientID: "renamed"})
+	l.PutCompany(state.Company{ID: 42, ClientID: "renamed"})
 	require.Len(t, l.Companies(), 1)
 	require.Empty(t, l.Keyed(ledger.Key{ClientID: "acme", Key: "k"}))
 	require.Equal(t, []*ledger.Account{a}, l.Keyed(ledger.Key{ClientID: "renamed", Key: "k"}))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 func TestAPolicyIsConfiguredAndSaved(t *testing.T) {
@@ -15,16 +16,16 @@ func TestAPolicyIsConfiguredAndSaved(t *testing.T) {
 	policies := policy.New(books)
 	l := books.Lock()
 	defer l.Unlock()
-	configure := func(loop string) { policies.Configure(l, l.PutCompany(ledger.CompanyData{ID: 2, Loop: loop})) }
-	configure(policy.Closed)
+	configure := func(loop state.Loop) { policies.Configure(l, l.PutCompany(state.Company{ID: 2, Loop: loop})) }
+	configure(state.ClosedLoop)
 	policies.Of(l.View, 2).AddCategories([]int64{742})
 	require.True(t, policies.Approve(l.View, 2, ledger.Merchant{MerchantCategoryCode: "0742"}))
 	require.False(t, policies.Approve(l.View, 2, ledger.Merchant{MerchantCategoryCode: "742"}), "a code has four digits")
 	saved := policies.Save(l.View, 2)
-	configure(policy.Open)
+	configure(state.OpenLoop)
 	require.False(t, policies.Of(l.View, 2).Closed)
 	require.Equal(t, []int64{742}, policies.Of(l.View, 2).Categories, "the rules stay")
 	require.True(t, saved.Closed, "a copy")
-	configure(policy.None)
+	configure(state.NoPolicy)
 	require.Nil(t, policies.Of(l.View, 2))
 }

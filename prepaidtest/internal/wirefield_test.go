@@ -13,7 +13,7 @@ type stored struct {
 	Name    string    `json:"name" rule:"max=3" about:"What it is called."`
 	Nick    string    `json:"nick,omitzero" sent:"min=2" seed:"min=3" with:"with_nick,single" about:"Short."`
 	Kind    string    `json:"kind" rule:"in=a|b" seed:"-"`
-	Count   int64     `json:"count,omitzero" sent:"small"`
+	Count   int64     `json:"count,omitzero" sent:"holder-type"`
 	On      bool      `json:"on"`
 	Made    time.Time `json:"made"`
 	Born    string    `json:"born,omitzero" rule:"date-time,later"`
@@ -27,10 +27,6 @@ type stored struct {
 type place struct {
 	Town   string `json:"town" main:"required"`
 	Street string `json:"street" only:"main"`
-}
-
-func (*stored) Rules() map[string]func(wire.Value) wire.Value {
-	return map[string]func(wire.Value) wire.Value{"small": func(v wire.Value) wire.Value { return v.Between(0, 2, "must be small") }}
 }
 
 // reading returns the faults that bind finds in a text.
@@ -56,7 +52,7 @@ func TestTagsSayWhatIsRead(t *testing.T) {
 		Home: place{"x", "y"}, Other: &place{},
 	}, s)
 	for text, want := range map[string]string{
-		`{"name":"Adam","nick":"a","kind":"c","count":3}`: "name has more than 3 characters; nick has fewer than 2 characters; kind must be one of a, b; count must be small",
+		`{"name":"Adam","nick":"a","kind":"c","count":3}`: "name has more than 3 characters; nick has fewer than 2 characters; kind must be one of a, b; count must be 1 or 2",
 		`{"born":"2029-01-01T00:00:00Z"}`:                 "born must be later than the current time",
 		`{"home":{},"other":{"street":"y"}}`:              "home.town is required; other.street is not a member of this request",
 		`{"label":"x","Hidden":"x","without":"x"}`: "Hidden is not a member of this request; label is not a member of this request; " +

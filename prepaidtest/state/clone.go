@@ -3,6 +3,15 @@ package state
 import "slices"
 
 // Clone returns a deep copy.
+func (a Account) Clone() Account {
+	a.Portal = clone(a.Portal)
+	if a.Cardholder != nil {
+		a.Cardholder = new(a.Cardholder.Clone())
+	}
+	return a
+}
+
+// Clone returns a deep copy.
 func (c Cardholder) Clone() Cardholder {
 	c.AlternateAddress, c.Passport = clone(c.AlternateAddress), clone(c.Passport)
 	return c

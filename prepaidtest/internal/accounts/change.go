@@ -9,21 +9,23 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 type createInput struct {
-	ledger.AccountData
+	state.Account
+	load                          wire.Money
 	initiatingUser                string
 	giftExpiry                    time.Time
 	requestType, accountToReplace string
 }
 
 func (in *createInput) bind(b *wire.Reader) {
-	a := &in.AccountData
-	a.PlasticEnabled, in.requestType = true, "new"
+	a := &in.Account
+	a.Cardholder, in.requestType = new(state.Cardholder), "new"
 	b.Member(a, "company_id").Required()
-	b.LoadAmount("initial_load_amount", &a.Balance).Required()
-	b.Object("registration", func(b *wire.Reader) { b.Struct(&a.Cardholder) }).Required()
+	b.LoadAmount("initial_load_amount", &in.load).Required()
+	b.Object("registration", func(b *wire.Reader) { b.Struct(a.Cardholder) }).Required()
 	b.Some(a, "name_on_card", "client_account_key", "display_name")
 	b.String("initiating_user_id", &in.initiatingUser)
 	b.Some(a, "is_plastic_enabled", "plastic_expiry", "portal_identifier", "mdes_config_id", "account_expiry")
@@ -54,27 +56,27 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
-	if other := in.CorrespondingAccountID; other != "" && l.Account(other) == nil {
+	if other := in.CorrespondingAccountID; other != "" && l.Account(string(other)) == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
 	if !s.with.CustomPlasticExpiry {
 		in.PlasticExpiry = time.Time{}
 	}
 	in.Status, in.AccountExpiry = s.with.InitialStatus, cmp.Or(in.giftExpiry, in.AccountExpiry)
-	a := l.Open(owner, in.AccountData, "initial load", s.clock.Now())
+	a := l.Open(owner, in.Account, in.load, "initial load", s.clock.Now())
 	return c.Encoded(http.StatusCreated, a.Append(nil, "created", nil))
 }
 
 // Update handles PUT /accounts/{id}. It replaces the whole registration.
 func (s *Accounts) Update(c *exchange.Call) exchange.Response {
-	var in ledger.AccountData
+	in := state.Account{Cardholder: new(state.Cardholder)}
 	var initiatingUser string
 	var sent []string
 	texts, portal := []string{"client_account_key", "display_name"}, "portal_identifier"
 	if refusal := c.BindBody(func(b *wire.Reader) {
 		sent = b.Some(&in, texts...)
 		b.String("initiating_user_id", &initiatingUser)
-		b.Object("registration", func(b *wire.Reader) { b.Struct(&in.Cardholder) }).Required()
+		b.Object("registration", func(b *wire.Reader) { b.Struct(in.Cardholder) }).Required()
 		sent = append(sent, b.Some(&in, portal)...)
 	}); refusal != nil {
 		return *refusal
@@ -83,7 +85,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 		sent = slices.Concat(texts, []string{portal})
 	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
-		wire.Assign(&a.AccountData, &in, sent)
+		wire.Assign(&a.Account, &in, sent)
 		a.Register(in.Cardholder)
 		if slices.Contains(sent, "client_account_key") {
 			l.Reindex(a, in.Key)
@@ -93,7 +95,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 
 // PutStatus handles PUT /accounts/{id}/status. Any status can follow any other.
 func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
-	var in ledger.AccountData
+	var in state.Account
 	if refusal := c.BindBody(func(b *wire.Reader) { b.Member(&in, "status").Required() }); refusal != nil {
 		return *refusal
 	}
@@ -110,7 +112,7 @@ func (s *Accounts) PutPlastic(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.PlasticEnabled = enabled })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.PlasticDisabled = state.Inverted(!enabled) })
 }
 
 func (s *Accounts) changeAccount(c *exchange.Call, change func(ledger.Locked, *ledger.Account)) exchange.Response {

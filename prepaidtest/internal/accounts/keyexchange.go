@@ -82,7 +82,7 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
 	}
 	s.used[seen] = true
-	plain, err := json.Marshal(map[string]string{"account_id": a.ID, "card_number": a.CardNumber})
+	plain, err := json.Marshal(map[string]string{"account_id": string(a.ID), "card_number": a.CardNumber})
 	if err != nil {
 		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Search handles GET /accounts.
@@ -51,7 +52,7 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.String("client_id", &filter.clientID)
 		q.String("program_id", &filter.programID)
-		q.OneOf("status", &filter.status, ledger.AccountStatuses())
+		q.OneOf("status", &filter.status, state.AccountStatuses())
 		q.String("first_name", &filter.firstName)
 		q.String("last_name", &filter.lastName)
 		q.String("mobile", &filter.mobile)

@@ -107,7 +107,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	a.WalletTokens = append(a.WalletTokens, token)
 	body := walletBody{
 		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: s.with.CardNetwork,
-		ProductType: a.ProductType, Registration: &a.Cardholder,
+		ProductType: a.ProductType, Registration: a.Cardholder,
 	}
 	if certified {
 		body.ActivationData, body.EncryptedPassData, body.EphemeralPublicKey = s.opaque(32), s.opaque(128), s.opaque(65)

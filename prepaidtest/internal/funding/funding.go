@@ -99,7 +99,7 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	}
 	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, in.amount.Neg()), s.clock.Now())
 	s.redeemed[booked.ID] = &Redemption{
-		Account: a.ID, Originating: in.originating, Correlation: in.correlation, Amount: in.amount, Item: booked.ID,
+		Account: string(a.ID), Originating: in.originating, Correlation: in.correlation, Amount: in.amount, Item: booked.ID,
 	}
 	return approved(c, booked.ID)
 }

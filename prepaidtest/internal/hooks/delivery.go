@@ -19,6 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Message is one webhook message on its way. Its JSON is that of the saved state.
@@ -39,7 +40,7 @@ type messageBody struct {
 	HookID      string          `json:"hook_id"`
 	Timestamp   wire.DateTime   `json:"timestamp"`
 	Type        string          `json:"type"`
-	CompanyID   int64           `json:"company_id,omitzero"`
+	CompanyID   state.CompanyID `json:"company_id,omitzero"`
 	Transaction json.RawMessage `json:"transaction,omitzero"`
 }
 
@@ -53,7 +54,7 @@ func newSender(with Options) *http.Client {
 	}
 }
 
-func (s *Hooks) newMessage(hookID, kind string, at time.Time, company int64, transaction []byte) *Message {
+func (s *Hooks) newMessage(hookID, kind string, at time.Time, company state.CompanyID, transaction []byte) *Message {
 	m := &Message{ID: s.ids.UUID(), Type: kind, Time: at}
 	// Strings, numbers and times always marshal.
 	text, _ := json.Marshal(messageBody{

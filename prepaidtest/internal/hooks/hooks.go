@@ -24,17 +24,18 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Config is the caller's input (2.13). Its JSON is used in the saved state.
 type Config struct {
-	URI         string  `json:"uri"`
-	Scope       []int64 `json:"scope"`
-	Filter      string  `json:"filter_spec"`
-	Enabled     bool    `json:"enabled"`
-	Reliability string  `json:"reliability_mode"`
-	KeyID       string  `json:"hmac_key_id"`
-	Secret      string  `json:"hmac_key_secret"`
+	URI         string            `json:"uri"`
+	Scope       []state.CompanyID `json:"scope"`
+	Filter      string            `json:"filter_spec"`
+	Enabled     bool              `json:"enabled"`
+	Reliability string            `json:"reliability_mode"`
+	KeyID       string            `json:"hmac_key_id"`
+	Secret      string            `json:"hmac_key_secret"`
 }
 
 // Hooks holds the registered webhooks and delivers their messages. The ledger's lock guards the state.
@@ -89,15 +90,15 @@ type Hook struct {
 }
 
 type hookBody struct {
-	ID                  string         `json:"id"`
-	URI                 string         `json:"uri"`
-	Scope               []int64        `json:"scope"`
-	Filter              string         `json:"filter_spec"`
-	Enabled             bool           `json:"enabled"`
-	Reliability         string         `json:"reliability_mode"`
-	LastUndeliverable   *string        `json:"last_undeliverable"`
-	LastUndeliverableAt *wire.DateTime `json:"last_undeliverable_timestamp"`
-	KeyID               string         `json:"hmac_key_id"`
+	ID                  string            `json:"id"`
+	URI                 string            `json:"uri"`
+	Scope               []state.CompanyID `json:"scope"`
+	Filter              string            `json:"filter_spec"`
+	Enabled             bool              `json:"enabled"`
+	Reliability         string            `json:"reliability_mode"`
+	LastUndeliverable   *string           `json:"last_undeliverable"`
+	LastUndeliverableAt *wire.DateTime    `json:"last_undeliverable_timestamp"`
+	KeyID               string            `json:"hmac_key_id"`
 }
 
 const (
@@ -168,7 +169,10 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 		b.String("hmac_key_secret", &config.Secret).Form(keySecret()),
 	}
 	if sent.scope {
-		config.Scope = append([]int64{}, scope...) // an empty scope is an array, too
+		config.Scope = make([]state.CompanyID, len(scope)) // an empty scope is an array, too
+		for i, id := range scope {
+			config.Scope[i] = state.CompanyID(id)
+		}
 	}
 	if whole {
 		for _, member := range members {
@@ -216,10 +220,10 @@ func noResponse(c *exchange.Call) exchange.Response {
 	return c.Refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
 }
 
-func (s *Hooks) mayWatch(scope []int64) bool {
+func (s *Hooks) mayWatch(scope []state.CompanyID) bool {
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
+	return !slices.ContainsFunc(scope, func(id state.CompanyID) bool { return !l.Permitted(id) })
 }
 
 // Update handles PATCH /hooks/{id}. It pings the receiver if the change enables the hook, or changes the address of

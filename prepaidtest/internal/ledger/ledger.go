@@ -11,6 +11,7 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Ledger holds the companies and accounts. Its lock guards them and all state that changes with them, in other
@@ -32,11 +34,11 @@ type Ledger struct {
 // books is the state of a Ledger.
 type books struct {
 	ids        *ids.Source
-	noCategory string  // merchant category of items without a merchant
-	permitted  []int64 // companies that the caller may access; nil for all
+	noCategory string            // merchant category of items without a merchant
+	permitted  []state.CompanyID // companies that the caller may access; nil for all
 	announce   func(Locked, *Account, Item)
 
-	companies map[int64]*Company
+	companies map[state.CompanyID]*Company
 	accounts  map[string]*Account
 	order     []*Account // all accounts, oldest first
 	byKey     map[Key][]*Account
@@ -48,7 +50,7 @@ type Options struct {
 	// NoCategory is the merchant category of items without a merchant.
 	NoCategory string
 	// Permitted are the companies that the caller may access; nil for all.
-	Permitted []int64
+	Permitted []state.CompanyID
 	// Announce gets each item that is posted.
 	Announce func(Locked, *Account, Item)
 }
@@ -57,7 +59,7 @@ type Options struct {
 func New(with Options) *Ledger {
 	return &Ledger{books: books{
 		ids: with.IDs, noCategory: with.NoCategory, permitted: with.Permitted, announce: with.Announce,
-		companies: make(map[int64]*Company), accounts: make(map[string]*Account), byKey: make(map[Key][]*Account),
+		companies: make(map[state.CompanyID]*Company), accounts: make(map[string]*Account), byKey: make(map[Key][]*Account),
 	}}
 }
 
@@ -102,7 +104,7 @@ func (v View) Accounts() []*Account { return v.order }
 func (v View) Keyed(key Key) []*Account { return v.byKey[key] }
 
 // Company returns a company, nil for an unknown id.
-func (v View) Company(id int64) *Company { return v.companies[id] }
+func (v View) Company(id state.CompanyID) *Company { return v.companies[id] }
 
 // Companies returns all companies, by id.
 func (v View) Companies() []*Company {
@@ -115,22 +117,18 @@ func (v View) Companies() []*Company {
 
 // NewAccount makes an account of a company; the caller fills in the rest and adds it.
 func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
-	return &Account{Company: owner, Items: []Item{}, AccountData: AccountData{
-		ID: "EA" + l.ids.Digits(14), ExternalID: "X" + l.ids.Digits(12), CardNumber: "512345******" + l.ids.Digits(4),
-		CompanyID: owner.ID, ProductType: owner.ProductType, AccountType: "proxy", PlasticEnabled: true,
+	return &Account{Company: owner, Items: []Item{}, Account: state.Account{
+		ID: state.AccountID("EA" + l.ids.Digits(14)), ExternalID: "X" + l.ids.Digits(12), CardNumber: "512345******" + l.ids.Digits(4),
+		CompanyID: owner.ID, ProductType: owner.ProductType, AccountType: "proxy",
 		PlasticExpiry: now.AddDate(4, 0, 0).UTC(), AccountExpiry: now.AddDate(4, 0, 0).UTC(),
 		BPAYReference: l.ids.Digits(9), DirectEntry: l.ids.Digits(9), CardholderType: 1,
 	}}
 }
 
-// Open adds an account of a company. Zero members of given get their defaults. The field given.Balance is
-// booked as a load whose Reference is reference.
-func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
+// Open adds an account of a company. Zero members of given get their defaults. The load is booked with this reference.
+func (l Locked) Open(owner *Company, given state.Account, load wire.Money, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
-	load := given.Balance
-	given.Balance = wire.Money{}
-	wire.Take(&a.AccountData, &given)
-	a.PlasticEnabled = given.PlasticEnabled // even if false
+	wire.Take(&a.Account, &given)
 	l.Add(a)
 	if load.Sign() != 0 {
 		l.Post(a, Entry{Type: CodeLoad, Amount: load, Reference: reference}, now)
@@ -140,8 +138,8 @@ func (l Locked) Open(owner *Company, given AccountData, reference string, now ti
 
 // Add adds an account made with NewAccount.
 func (l Locked) Add(a *Account) {
-	a.Register(a.Cardholder)
-	l.accounts[a.ID] = a
+	a.Register(cmp.Or(a.Cardholder, new(state.Cardholder)))
+	l.accounts[string(a.ID)] = a
 	l.books.order = append(l.books.order, a)
 	a.Company.Accounts = append(a.Company.Accounts, a)
 	l.Reindex(a, a.Key)

@@ -58,7 +58,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	if e.Merchant.MerchantCategoryCode == "" {
 		e.Merchant.MerchantCategoryCode = l.noCategory
 	}
-	booked := Item{Entry: e, ID: l.ids.Transaction(), AccountID: a.ID, RunningBalance: balance, OccurredAt: at}
+	booked := Item{Entry: e, ID: l.ids.Transaction(), AccountID: string(a.ID), RunningBalance: balance, OccurredAt: at}
 	a.Balance = balance
 	a.Items = append(a.Items, booked)
 	return booked, true
@@ -78,7 +78,7 @@ func (a *Account) adopt(last int64) bool {
 	var sum wire.Money
 	for n := range a.Items {
 		i := &a.Items[n]
-		i.AccountID = a.ID
+		i.AccountID = string(a.ID)
 		var ok, paid bool
 		sum, ok = sum.Plus(i.Amount)
 		sum, paid = sum.Plus(i.Fee.Neg())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // SavedAccount is an account in the saved state.
@@ -36,11 +37,11 @@ func (l Locked) Restore(saved []SavedAccount, last int64) error {
 		a := &add.Account
 		a.Company = l.Company(a.CompanyID)
 		switch {
-		case a.ID == "" || l.Account(a.ID) != nil:
+		case a.ID == "" || l.Account(string(a.ID)) != nil:
 			return document.Wrong("accounts", i, "has no account_id of its own")
 		case a.Company == nil:
 			return document.Wrong("accounts", i, "has no company of the document")
-		case !slices.Contains(AccountStatuses(), a.Status):
+		case !slices.Contains(state.AccountStatuses(), a.Status):
 			return document.Wrong("accounts", i, "has a status that is none of the eleven")
 		case len(a.CardNumber) < 4:
 			return document.Wrong("accounts", i, "has a card_number that is too short")

@@ -3,8 +3,8 @@ package openapi
 import (
 	"slices"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // enums are the lists of values that several objects share: a generated client has one type for each list.
@@ -15,7 +15,7 @@ func enums() wire.Ordered[*wire.Schema] {
 		return wire.Member[*wire.Schema]{Name: name, Value: one}
 	}
 	return wire.Ordered[*wire.Schema]{
-		made("AccountStatus", "3.1", ledger.AccountStatuses()...),
+		made("AccountStatus", "3.1", state.AccountStatuses()...),
 		made("ProductType", "2.2", productTypes()...),
 		made("PolicyAction", "2.10", "allow", "deny"),
 		made("RestrictionRuleType", "2.10", "must_allow", "must_block"),

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Policies holds the policies of all companies. The ledger's lock guards it.
@@ -16,44 +17,37 @@ type Policies struct {
 	LastRule int64
 
 	ledger *ledger.Ledger
-	rules  map[int64]*Policy // by company; only companies with a policy
+	rules  map[state.CompanyID]*Policy // by company; only companies with a policy
 }
 
 // New makes a store without policies.
 func New(books *ledger.Ledger) *Policies {
-	return &Policies{ledger: books, rules: make(map[int64]*Policy)}
+	return &Policies{ledger: books, rules: make(map[state.CompanyID]*Policy)}
 }
-
-// The kinds of policy that a company can have.
-const (
-	Open   = ""
-	Closed = "closed"
-	None   = "none"
-)
 
 // Configure gives a company the kind of policy in its data, and keeps existing rules.
 func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
 	switch {
-	case owner.Loop == None:
+	case owner.Loop == state.NoPolicy:
 		delete(s.rules, owner.ID)
 		return
 	case s.rules[owner.ID] == nil:
 		s.rules[owner.ID] = new(Policy)
 	}
-	s.rules[owner.ID].Closed = owner.Loop == Closed
+	s.rules[owner.ID].Closed = owner.Loop == state.ClosedLoop
 }
 
 // Of returns the policy of a company; nil without one.
-func (s *Policies) Of(_ ledger.View, company int64) *Policy { return s.rules[company] }
+func (s *Policies) Of(_ ledger.View, company state.CompanyID) *Policy { return s.rules[company] }
 
 // Approve reports whether a company's policy approves a simulated transaction. Without a policy, Approve approves everything.
-func (s *Policies) Approve(v ledger.View, company int64, at ledger.Merchant) bool {
+func (s *Policies) Approve(v ledger.View, company state.CompanyID, at ledger.Merchant) bool {
 	p := s.Of(v, company)
 	return p == nil || p.approves(at)
 }
 
 // Save returns a copy of a company's policy; nil without one.
-func (s *Policies) Save(v ledger.View, company int64) *Policy {
+func (s *Policies) Save(v ledger.View, company state.CompanyID) *Policy {
 	p := s.Of(v, company)
 	if p == nil {
 		return nil
@@ -62,7 +56,7 @@ func (s *Policies) Save(v ledger.View, company int64) *Policy {
 }
 
 // Restore gives a company its saved policy; nil for no policy.
-func (s *Policies) Restore(_ ledger.Locked, company int64, p *Policy) {
+func (s *Policies) Restore(_ ledger.Locked, company state.CompanyID, p *Policy) {
 	if p != nil {
 		s.rules[company] = p
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // stateVersion is the document's version. Increase it if an older reader would misread the new document.
@@ -48,7 +49,7 @@ type savedIDs struct {
 }
 
 type savedCompany struct {
-	ledger.CompanyData
+	state.Company
 	Policy *policy.Policy `json:"policy,omitzero"`
 }
 

@@ -41,7 +41,7 @@ func (s *Service) restoreCompanies(l ledger.Locked, d *stateDocument) error {
 		if l.Company(add.ID) != nil {
 			return document.Wrong("companies", i, "is there twice")
 		}
-		l.PutCompany(add.CompanyData)
+		l.PutCompany(add.Company)
 		s.Policies.Restore(l, add.ID, add.Policy)
 	}
 	return nil

@@ -49,7 +49,7 @@ func (s *Service) snapshot() (*stateDocument, error) {
 func (s *Service) savedCompanies(v ledger.View) []savedCompany {
 	list := []savedCompany{}
 	for _, c := range v.Companies() {
-		list = append(list, savedCompany{c.CompanyData, s.Policies.Save(v, c.ID)})
+		list = append(list, savedCompany{c.Company, s.Policies.Save(v, c.ID)})
 	}
 	return list
 }

@@ -11,7 +11,8 @@ import (
 
 // seedAccount is an account of a document. Its balance is opening plus the sum of history.
 type seedAccount struct {
-	ledger.AccountData
+	state.Account
+	balance wire.Money
 	path    string
 	opening wire.Money
 	history []seedItem
@@ -29,12 +30,9 @@ type seedItem struct {
 
 func (d *seedDocument) bindAccount(b *wire.Reader) {
 	add := seedAccount{path: b.Path}
-	a := &add.AccountData
-	a.CompanyID, a.PlasticEnabled = defaultCompany, true
-	sum := b.Member(a, "balance")
-	if !b.Member(a, "personal").Usable {
-		a.Cardholder = DefaultCardholder()
-	}
+	a := &add.Account
+	a.CompanyID = defaultCompany
+	sum := b.Decimal("balance", &add.balance, true)
 	b.Rest(a)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
@@ -44,7 +42,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	})
 	fits := true
 	if sum.Present {
-		fits = add.openingFor(a.Balance)
+		fits = add.openingFor(add.balance)
 	}
 	history.Limit(fits && add.inRange(), "lead to a balance out of range")
 	d.accounts = append(d.accounts, add)
@@ -82,8 +80,7 @@ func (add *seedAccount) inRange() bool {
 // putSeedAccount books the opening load first: one second before the history, or at the current time if there is no
 // history.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
-	add.Balance = wire.Money{} // the balance is booked below
-	a := s.AddAccount(l, l.Company(add.CompanyID), add.AccountData)
+	a := s.AddAccount(l, l.Company(add.CompanyID), add.Account, wire.Money{}) // the balance is booked below
 	opened := s.Clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // seedCompany is a company of a document with its policy rules.
 type seedCompany struct {
-	ledger.CompanyData
+	state.Company
 	path       string
 	categories []int64
 	merchants  []policy.MerchantRule
@@ -21,14 +21,14 @@ type seedCompany struct {
 func (d *seedDocument) bindCompany(b *wire.Reader) {
 	add := seedCompany{path: b.Path}
 	var loop string
-	id := b.Integer("id", &add.ID).Required()
+	id := b.Integer("id", (*int64)(&add.ID)).Required()
 	id.Limit(add.ID > 0, "must be positive")
 	b.String("client_id", &add.ClientID)
 	b.String("program_id", &add.ProgramID)
 	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
 	b.String("loop", &loop).OneOf("open", "closed", "none")
 	if loop != "open" {
-		add.Loop = loop
+		add.Loop = state.Loop(loop)
 	}
 	rules := []wire.Value{
 		b.Integers("categories", &add.categories),
@@ -44,7 +44,7 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 		}),
 	}
 	for _, list := range rules {
-		list.Limit(add.Loop != policy.None, "is not for a company with loop none")
+		list.Limit(add.Loop != state.NoPolicy, "is not for a company with loop none")
 	}
 	add.checkRules(b)
 	d.companies = append(d.companies, add)

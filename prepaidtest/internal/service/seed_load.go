@@ -10,6 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // seedDocument is the input of Load, with all checks that do not need the server's state.
@@ -86,22 +87,22 @@ func (d *seedDocument) bindReport(b *wire.Reader) {
 
 // checkSeeds checks that the document agrees with itself and with the state.
 func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults) {
-	companies := make(map[int64]bool)
+	companies := make(map[state.CompanyID]bool)
 	for _, add := range d.companies {
 		if companies[add.ID] {
 			faults.Add(add.path+"id", "is there twice")
 		}
 		companies[add.ID] = add.ID > 0
 	}
-	owner := func(id int64) bool { return companies[id] || l.Company(id) != nil }
-	ids := make(map[string]bool)
+	owner := func(id state.CompanyID) bool { return companies[id] || l.Company(id) != nil }
+	ids := make(map[state.AccountID]bool)
 	for _, add := range d.accounts {
 		if !owner(add.CompanyID) {
 			faults.Add(add.path+"company_id", "is not a company of the document or the server")
 		}
 		switch {
 		case add.ID == "":
-		case l.Account(add.ID) != nil:
+		case l.Account(string(add.ID)) != nil:
 			faults.Add(add.path+"account_id", "exists on the server")
 		case ids[add.ID]:
 			faults.Add(add.path+"account_id", "is there twice")
@@ -109,7 +110,7 @@ func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults)
 		ids[add.ID] = true
 	}
 	for _, add := range d.accounts {
-		if other := add.CorrespondingAccountID; other != "" && !ids[other] && l.Account(other) == nil {
+		if other := add.CorrespondingAccountID; other != "" && !ids[other] && l.Account(string(other)) == nil {
 			faults.Add(add.path+"corresponding_account_id", "is not an account of the document or the server")
 		}
 	}
@@ -129,7 +130,7 @@ func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults)
 // putSeeds adds the content of a document that checkSeeds has accepted.
 func (s *Service) putSeeds(l ledger.Locked, d seedDocument) {
 	for _, add := range d.companies {
-		s.PutCompany(l, add.CompanyData)
+		s.PutCompany(l, add.Company)
 		if p := s.Policies.Of(l.View, add.ID); p != nil {
 			p.AddCategories(add.categories)
 			s.Policies.AddMerchants(p, add.merchants)

@@ -21,6 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Service is the emulator without its gate: the operations and the state that they share.
@@ -46,7 +47,7 @@ type Options struct {
 	Frozen        bool
 	Seed          *uint64
 	NoCategory    string
-	Permitted     []int64
+	Permitted     []state.CompanyID
 	Tokens        gate.TokenOptions
 	Accounts      accounts.Options
 	Transfers     transfers.Options
@@ -79,7 +80,7 @@ func New(with Options) *Service {
 }
 
 // PutCompany adds or replaces a company and its kind of policy. An existing company keeps its accounts and policy rules.
-func (s *Service) PutCompany(l ledger.Locked, add ledger.CompanyData) {
+func (s *Service) PutCompany(l ledger.Locked, add state.Company) {
 	s.Policies.Configure(l, l.PutCompany(add))
 }
 

@@ -207,7 +207,7 @@ func (s *Simulator) usable(l ledger.View, in *Input) (*ledger.Account, string) {
 		return nil, "Account closed"
 	case a.Status != "active":
 		return nil, "Account not active"
-	case !a.PlasticEnabled:
+	case bool(a.PlasticDisabled):
 		return nil, "Plastic not enabled"
 	}
 	return a, ""
@@ -254,7 +254,7 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 		return nil
 	}
 	made := &Authorisation{
-		ID: s.ids.Digits(12), Account: a.ID, Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant, TransactionID: booked.ID, State: authorisationOpen,
+		ID: s.ids.Digits(12), Account: string(a.ID), Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant, TransactionID: booked.ID, State: authorisationOpen,
 	}
 	s.approvals[made.ID] = made
 	return made
@@ -327,7 +327,7 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 		if ok && s.approvals[in.Authorisation] == nil && in.Authorisation != "" {
 			// A forced posting can be reversed under its id.
 			s.approvals[in.Authorisation] = &Authorisation{
-				ID: in.Authorisation, Account: a.ID, Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant,
+				ID: in.Authorisation, Account: string(a.ID), Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant,
 				TransactionID: forced.ID, State: authorisationCleared,
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Field is a member of a stored object. Only its tags describe it:
@@ -18,6 +20,7 @@ import (
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
 //	as        the role of an object; the tag of this name on each of its members has further limits
 //	only      a role: only an object in this role has the member
+//	after     the member in front of a computed one
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
@@ -30,9 +33,9 @@ type Field struct {
 	Required bool // it is in each response
 	Optional bool // it is omitted if it is zero
 	Computed bool // it is not stored
+	After    string
 
 	tag    reflect.StructTag
-	object reflect.Type // the struct with this member
 	kind   reflect.Type
 	index  int
 	quoted string
@@ -49,16 +52,11 @@ func FieldsOf(kind reflect.Type) []Field {
 		}
 		with, _, _ := strings.Cut(field.Tag.Get("with"), ",")
 		members = append(members, Field{
-			Name: name, Part: field.Tag.Get("in"), With: with, Required: with == "" && options == "", Optional: options != "", Computed: field.Name == "_",
-			tag: field.Tag, object: kind, kind: field.Type, index: i, quoted: `"` + name + `":`,
+			Name: name, Part: field.Tag.Get("in"), With: with, Required: with == "" && options == "", Optional: options != "", Computed: field.Name == "_", After: field.Tag.Get("after"),
+			tag: field.Tag, kind: field.Type, index: i, quoted: `"` + name + `":`,
 		})
 	}
 	return members
-}
-
-// Named is a struct with its own rules. The tags of its fields name these rules.
-type Named interface {
-	Rules() map[string]func(Value) Value
 }
 
 // Struct reads the members of a struct, in the order of its fields.
@@ -104,15 +102,14 @@ func (b *Reader) member(object reflect.Value, f Field) Value {
 	if b.Document {
 		limits = append(limits, f.tag.Get("seed"))
 	}
-	named, _ := object.Addr().Interface().(Named)
 	for rule := range strings.SplitSeq(strings.Join(limits, ","), ",") {
-		v = v.rule(rule, named)
+		v = v.rule(rule)
 	}
 	return v
 }
 
 func (b *Reader) read(field reflect.Value, f Field) Value {
-	switch into := field.Addr().Interface().(type) {
+	switch into := plain(field).(type) {
 	case *string:
 		if f.isTime() {
 			return b.dateText(f.Name, into)
@@ -120,6 +117,11 @@ func (b *Reader) read(field reflect.Value, f Field) Value {
 		return b.String(f.Name, into)
 	case *bool:
 		return b.Boolean(f.Name, into)
+	case *state.Inverted:
+		on := !bool(*into)
+		v := b.Boolean(f.Name, &on)
+		*into = state.Inverted(!on)
+		return v
 	case *int64:
 		return b.Integer(f.Name, into)
 	case *Money:
@@ -143,6 +145,18 @@ func (b *Reader) read(field reflect.Value, f Field) Value {
 	return v
 }
 
+// plain returns a pointer to a field. The types of IDs are strings and integers here.
+func plain(field reflect.Value) any {
+	pointer := field.Addr()
+	switch field.Kind() {
+	case reflect.String:
+		pointer = pointer.Convert(reflect.TypeFor[*string]())
+	case reflect.Int64:
+		pointer = pointer.Convert(reflect.TypeFor[*int64]())
+	}
+	return pointer.Interface()
+}
+
 // dateText reads a date-time and keeps its text.
 func (b *Reader) dateText(name string, into *string) Value {
 	var at time.Time
@@ -161,7 +175,7 @@ func (f Field) isTime() bool {
 }
 
 // rule applies a limit of a tag. An unknown limit refuses every value, so that tests find a misspelled limit.
-func (v Value) rule(text string, named Named) Value {
+func (v Value) rule(text string) Value {
 	name, argument, _ := strings.Cut(text, "=")
 	n, _ := strconv.Atoi(argument)
 	switch name {
@@ -177,14 +191,15 @@ func (v Value) rule(text string, named Named) Value {
 		return v.Max(n)
 	case "in":
 		return v.OneOf(strings.Split(argument, "|")...)
+	case "account-status":
+		return v.OneOf(state.AccountStatuses()...)
+	case "holder-type":
+		return v.Between(1, 2, "must be 1 or 2")
 	case "later":
 		return v.Limit(v.at.After(v.binder.Now), "must be later than the current time")
 	}
 	if form, known := forms()[name]; known {
 		return v.Form(form)
-	}
-	if named != nil && named.Rules()[name] != nil {
-		return named.Rules()[name](v)
 	}
 	return v.Fault("has the unknown rule " + name)
 }
@@ -202,11 +217,13 @@ func (o *Writer) Member(f Field, object reflect.Value) {
 	if f.Optional && field.IsZero() {
 		return
 	}
-	switch value := field.Addr().Interface().(type) {
+	switch value := plain(field).(type) {
 	case *string:
 		o.String(f.quoted, *value)
 	case *bool:
 		o.Boolean(f.quoted, *value)
+	case *state.Inverted:
+		o.Boolean(f.quoted, !bool(*value))
 	case *int64:
 		o.Integer(f.quoted, *value)
 	case *Money:
@@ -260,9 +277,8 @@ func (f Field) Schema() *Schema {
 	case f.kind.Kind() == reflect.Slice:
 		schema.Type, schema.Items = Types{"array"}, &Schema{Type: Types{"string"}}
 	}
-	named, _ := reflect.New(f.object).Interface().(Named)
 	for rule := range strings.SplitSeq(f.tag.Get("rule"), ",") {
-		Value{binder: &Reader{schema: new(Schema)}, schema: schema}.rule(rule, named)
+		Value{binder: &Reader{schema: new(Schema)}, schema: schema}.rule(rule)
 	}
 	schema.Description = f.tag.Get("about")
 	with, single, _ := strings.Cut(f.tag.Get("with"), ",")

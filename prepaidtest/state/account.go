@@ -1,0 +1,103 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// IDs have the client's types, since no code interprets an ID. All other types are the emulator's own.
+type (
+	// AccountID is an EAID.
+	AccountID = prepaid.AccountID
+	// CompanyID is the number of a company.
+	CompanyID = prepaid.CompanyID
+)
+
+// AccountStatuses lists the eleven account statuses (3.1).
+func AccountStatuses() []string {
+	return []string{
+		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
+		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
+	}
+}
+
+// Account has the data of an account (2.2), in the order of the reference's response. The comments name the defaults of a seed: its
+// zero value is an active, empty account of company 42 with a complete registration.
+//
+// If you print or log an account, the text has only EAID, status and balance, so that a failure message has no personal data.
+type Account struct {
+	// Balance is a decimal number such as "100.00". A seed's balance is booked as a load; default no money. An inspected balance
+	// has at least two decimals. A saved state and a seed document have it as a number.
+	Balance string `json:"-"`
+	// CardNumber is masked, and has at least 4 characters. Default: generated.
+	CardNumber string `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
+	// CompanyID is the owner. Default company 42.
+	CompanyID CompanyID `json:"company_id" in:"status" about:"Owning company (program)."`
+	// ExternalID is external_account_id, which is not the EAID. Default: generated.
+	ExternalID string `json:"external_account_id" in:"status" seed:"min=1" about:"External reference."`
+	// PlasticExpiry is the expiry of the card, in UTC. Default: four years from now.
+	PlasticExpiry time.Time `json:"plastic_expiry" in:"status" about:"Expiry of the plastic, in UTC."`
+	// ProductType is reloadable, gift or loyalty. Default: the company's.
+	ProductType string `json:"product_type" in:"status" rule:"in=reloadable|gift|loyalty"`
+	// Status is one of the eleven values of AccountStatuses. Default "active".
+	Status string `json:"status" in:"status" rule:"account-status"`
+	// PlasticDisabled makes is_plastic_enabled false.
+	PlasticDisabled Inverted `json:"is_plastic_enabled" in:"status"`
+	// ID is the EAID. Default: generated.
+	ID AccountID `json:"account_id" seed:"min=1" about:"External Account Id (EAID)."`
+	// AccountExpiry is the expiry of the account, in UTC. Default: four years from now.
+	AccountExpiry time.Time `json:"account_expiry" about:"Expiry of the account, in UTC."`
+	// AccountType is proxy (default) or ledger.
+	AccountType string `json:"account_type" rule:"in=proxy|ledger" about:"Proxy card, or ledger of salary packaging (benefit)."`
+	// DisplayName is at most 100 characters; optional.
+	DisplayName string `json:"display_name,omitzero" sent:"max=100" about:"Name given by the client; in salary packaging employer and benefit."`
+	// NameOnCard has 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop; optional.
+	NameOnCard string `json:"name_on_card,omitzero" sent:"min=2,max=19,name-on-card" about:"Name engraved on the card."`
+	// Key is client_account_key, at most 255 characters of printable ASCII; optional.
+	Key string `json:"client_account_key,omitzero" rule:"max=255,ascii" about:"Key of salary packaging."`
+	// Portal is optional.
+	Portal *PortalIdentifier `json:"portal_identifier,omitzero" ref:"PortalIdentifier"`
+	// Cardholder is the registration, nil only in a seed. Default: a complete registration of a fictional person, also for single
+	// required members.
+	Cardholder *Cardholder `json:"personal" with:"with_personal" ref:"Personal"`
+	// FreeText is the program's own data.
+	FreeText FreeText `json:"free_text" with:"with_freetext" ref:"FreeText"`
+	// BPAYReference is bpay_reference_number. Default: generated.
+	BPAYReference string `json:"bpay_reference_number" seed:"-" with:"with_bpay"`
+	// DirectEntry is direct_entry_account_number. Default: generated.
+	DirectEntry string `json:"direct_entry_account_number" seed:"-" with:"with_directentry"`
+	// MDESConfigID is at most 10 characters; optional.
+	MDESConfigID string `json:"mdes_config_id,omitzero" sent:"max=10" with:"with_tokeninfo,single" about:"Configuration of the wallet token service."`
+	// CorrespondingAccountID is the EAID of the card that this one replaces; optional.
+	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero" seed:"min=1" with:"with_correspondingaccountid,single"`
+	// CardholderType is 1 (default) or 2.
+	CardholderType int64 `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
+}
+
+// Format prints EAID, status and balance with every verb.
+func (a Account) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "%s %s %s", string(a.ID), a.Status, a.Balance)
+}
+
+// LogValue logs EAID, status and balance.
+func (a Account) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
+}
+
+// Inverted is a bool that is the opposite of its JSON, so that the member's default true is the zero value.
+type Inverted bool
+
+// MarshalJSON implements json.Marshaler.
+func (i Inverted) MarshalJSON() ([]byte, error) { return json.Marshal(!bool(i)) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *Inverted) UnmarshalJSON(text []byte) error {
+	plain := !bool(*i)
+	err := json.Unmarshal(text, &plain)
+	*i = Inverted(!plain)
+	return err
+}
