@@ -37,7 +37,7 @@ func (s *Server) unexpected(c *exchange.Call) *exchange.Response {
 	}
 	name := c.Request.Method + " with a path of no operation"
 	if c.Route != nil {
-		name = c.Route.Name()
+		name = c.Route.Title()
 		if name == service.TokenOperation || slices.Contains(allowed, name) {
 			return nil
 		}

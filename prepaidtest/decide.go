@@ -66,7 +66,7 @@ func (d *decider) arrive(c *exchange.Call) (Arrival, func(context.Context, Arriv
 	about := requestlog.SubjectOf(c)
 	d.arrivals++
 	a := Arrival{
-		Number: d.arrivals, Operation: c.Route.Name(), AccountID: prepaid.AccountID(about.Account), Amount: about.Amount,
+		Number: d.arrivals, Operation: c.Route.Title(), AccountID: prepaid.AccountID(about.Account), Amount: about.Amount,
 		RequestID: prepaid.RequestID(about.RequestID),
 	}
 	d.ordinals[a.Operation]++
@@ -90,11 +90,11 @@ func (s *Server) faultOf(c *exchange.Call) (*faults.Fault, int64) {
 		switch {
 		case err != nil:
 			s.fail("Decide: %v", err)
-		case decided.NeedsToken() && c.Route.Open:
+		case decided.NeedsToken() && c.Route.Open():
 			s.fail("Decide: ExpireToken is not for the token endpoint")
 		case decided.Kind != faults.None:
 			return &decided, a.Number
 		}
 	}
-	return s.faults.Take(c.Route.Name(), func(f faults.Fault) bool { return !f.NeedsToken() || !c.Route.Open }), a.Number
+	return s.faults.Take(c.Route.Title(), func(f faults.Fault) bool { return !f.NeedsToken() || !c.Route.Open() }), a.Number
 }

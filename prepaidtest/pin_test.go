@@ -83,7 +83,7 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	send("execute", operation, envelope, map[string]any{"device_id": "other"}).refused(400, "invalid_device")
 	send("validate", "123e4567-e89b-12d3-a456-426614174000", envelope, nil).refused(400, "invalid_operation")
 	send("validate", operation, seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"x","pin":"1"}`), nil).refused(400, "invalid_otp")
-	require.Contains(t, send("validate", operation, envelope, map[string]any{"iv": "00"}).refused(400, "invalid_envelope"), "iv")
+	require.Contains(t, send("validate", operation, envelope, map[string]any{"iv": "00"}).refused(400, "invalid_request"), "iv")
 	require.Contains(t, send("validate", operation, envelope, map[string]any{"encrypted_data": "00"}).refused(400, "invalid_envelope"), "encrypted_data")
 	for _, test := range []struct {
 		field string
@@ -250,7 +250,7 @@ func TestSpec_4_7_Rule6_BinaryValuesAreHex(t *testing.T) {
 	for _, name := range []string{"encrypted_data", "encrypted_key", "iv"} {
 		spoiled := body(t, `{}`, envelope)
 		text := body(t, spoiled, map[string]any{name: "zz", "device_id": "d", "ip_address": "i", "operation_id": p.operation})
-		require.Contains(t, p.post("pin/validate", text).refused(400, "invalid_request"), name+" must be hex")
+		require.Contains(t, p.post("pin/validate", text).refused(400, "invalid_request"), name+" must match")
 	}
 }
 

@@ -156,7 +156,7 @@ func TestSpec_4_3_ListsAllInvalidFieldsAndChangesNothing(t *testing.T) {
 		part, body string
 		fields     []string
 	}{
-		{"categories", `{"add":[10000]}`, []string{"add"}}, {"categories", `{"remove":[-1]}`, []string{"remove"}},
+		{"categories", `{"add":[10000]}`, []string{"add[0]"}}, {"categories", `{"remove":[-1]}`, []string{"remove[0]"}},
 		{"categories", `{"add":5812}`, []string{"add"}}, {"terminals", `{"add":{}}`, []string{"add"}},
 		{"merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M","description":"d"}]}`, []string{"remove[0].description"}},
 		{"merchants", `{"add":[1]}`, []string{"add[0]"}},

@@ -37,7 +37,7 @@ type Request struct {
 	AccountStatus string
 	// AccountBalance is that account's balance before the request, in decimals; empty if there was no such account.
 	AccountBalance string
-	// Amount is the amount in the body, as written; empty without one.
+	// Amount is the amount in the body, as written; an octal or hexadecimal load is decimal. Empty without one.
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
 	RequestID prepaid.RequestID
@@ -149,7 +149,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	entry.Client, entry.Status, entry.Fault, entry.Replayed = clientAddress(c.Request), response.Status, fault != nil, c.Replayed
 	entry.ErrorCode, entry.ErrorDescription = response.Problem.Code, response.Problem.Description
 	if c.Route != nil {
-		entry.Template = c.Route.Template
+		entry.Template = c.Route.Path
 	}
 	if fault.Drops() {
 		entry.Status = 0

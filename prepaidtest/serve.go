@@ -38,9 +38,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	entry := s.arrived(c)
 	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
-	if fault == nil && response.Status != http.StatusNotImplemented { // neither Inject nor AllowOnly made the response
-		s.recorder.Add(c, &response)
-	}
 	fault.RewriteHeader(&response)
 	switch { // log the request before the caller can look it up, except for responses that are made while being sent
 	case fault.TakesOver():
@@ -87,10 +84,10 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 		return c.Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
 	case route == nil:
 		return c.Refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
-	case route.TestOnly && s.settings.Production:
+	case route.TestOnly() && s.settings.Production:
 		return c.Refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
 	}
-	if !route.Open {
+	if !route.Open() {
 		if refusal := s.service.Tokens.Authorise(c); refusal != nil {
 			return *refusal, nil
 		}
@@ -119,8 +116,8 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 }
 
 func (s *Server) carryOut(c *exchange.Call) exchange.Response {
-	if len(c.Route.Query) == 0 && !s.settings.Lenient && c.Request.URL.RawQuery != "" {
-		return c.Unusable("this operation has no query parameters")
+	if refusal := c.ReadQuery(); refusal != nil {
+		return *refusal
 	}
 	return c.Route.Handle(c)
 }

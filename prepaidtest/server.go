@@ -17,7 +17,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/recorder"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
@@ -41,7 +40,6 @@ type Server struct {
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
 	file           *statefile.File // nil without Options.StateFile
-	recorder       *recorder.Recorder
 
 	network *memoryNetwork // nil without Options.InMemory
 	http    *http.Server   // nil until serving
@@ -96,9 +94,6 @@ func newServer(tb testing.TB, options Options) (*Server, error) {
 	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
 	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()
-	if !settings.Lenient { // the document describes a strict server
-		s.recorder = recorder.New(settings.openAPI)
-	}
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
@@ -190,7 +185,7 @@ func (s *Server) Close() error {
 	s.service.Clock.Close()
 	s.activity.Wait()
 	s.service.Hooks.Close()
-	problems = append(problems, s.file.Keep(), s.file.Close(), s.recorder.Close())
+	problems = append(problems, s.file.Keep(), s.file.Close())
 	return errors.Join(problems...)
 }
 

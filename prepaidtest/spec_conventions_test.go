@@ -24,10 +24,8 @@ func TestSpec_1_MediaTypeOfRequests(t *testing.T) {
 		}
 		return c.send("PUT", "accounts/"+id+"/status", `{"status":"active"}`, header)
 	}
-	for _, media := range []string{vendorJSON, vendorJSON + "; charset=utf-8", vendorJSON + ";charset=UTF-8", vendorJSON + `; charset="utf-8"`} {
-		send(media).empty(200)
-	}
-	for _, media := range []string{"", "application/json", "application/json; charset=utf-8", "text/plain", vendorJSON + "; charset=latin1", "application/vnd.other+json"} {
+	send(vendorJSON).empty(200)
+	for _, media := range []string{"", "application/json", "application/json; charset=utf-8", "text/plain", vendorJSON + "; charset=utf-8", "application/vnd.other+json"} {
 		require.Contains(t, send(media).refused(400, "invalid_request"), "Content-Type")
 	}
 }

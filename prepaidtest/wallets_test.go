@@ -88,7 +88,7 @@ func TestSpec_4_4_DIP(t *testing.T) {
 	require.NoError(t, json.Unmarshal(plain, &data))
 	require.Equal(t, id, data["account_id"])
 
-	c.post("accounts/"+id+"/dip", dip(t, map[string]any{"more": 1})).refused(400, "invalid_request")
+	c.post("accounts/"+id+"/dip", dip(t, map[string]any{"more": 1})).refused(400, "bad_application_id")
 
 	quoted := start(t, Options{QuotedStrings: true})
 	got = quoted.post("accounts/"+quoted.AddAccount(SeedAccount{})+"/dip", dip(t, nil)).ok()

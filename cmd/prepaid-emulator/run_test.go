@@ -146,7 +146,6 @@ func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 	}
 }
 
-// The document reflects the flags that change the service.
 func TestOpenAPIIsPrinted(t *testing.T) {
 	t.Parallel()
 	code, out, problems := once(t, nil, "-openapi", "-listen", "127.0.0.1:1") // where it does not listen
@@ -154,13 +153,6 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	committed, err := os.ReadFile("../../api/openapi.json")
 	require.NoError(t, err)
 	require.Equal(t, string(committed), out)
-	code, out, _ = once(t, map[string]string{"PREPAID_EMULATOR_VENDOR": "acme"}, "-openapi")
-	require.Equal(t, 0, code)
-	require.Contains(t, out, `"application/vnd.acme+json"`)
-	require.NotContains(t, out, "vnd.vendor")
-	code, out, problems = once(t, nil, "-openapi", "-vendor", "two words")
-	require.Equal(t, []any{1, ""}, []any{code, out})
-	require.Contains(t, problems, "Vendor: must be one word")
 	unread, closed := io.Pipe()
 	require.NoError(t, unread.Close())
 	require.Equal(t, 1, run(t.Context(), []string{"-openapi"}, noEnvironment, closed, io.Discard), "nobody gets it")

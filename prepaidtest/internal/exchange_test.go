@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,45 +16,56 @@ import (
 
 const media = "application/vnd.vendor+json"
 
-func newCall(t *testing.T, contentType, query, body string) *exchange.Call {
+func newCall(t *testing.T, operation, contentType, query, body string) *exchange.Call {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/x?"+query, http.NoBody)
 	request.Header.Set("Content-Type", contentType)
 	form := &exchange.Form{MediaType: media, PageSizes: wire.PageSizes{Least: 1, Normal: 2, Most: 3}}
-	return &exchange.Call{Form: form, Request: request, Body: []byte(body), Route: &exchange.Route{BadInput: http.StatusBadRequest}}
+	table := exchange.NewTable(nil)
+	route := table[slices.IndexFunc(table, func(r *exchange.Route) bool { return r.Name == operation })]
+	return &exchange.Call{Form: form, Request: request, Body: []byte(body), Route: route}
 }
 
+// A refusal has the status and a code of the operation, and lists every field with its rule.
 func TestRefusalsNameFieldsAndRules(t *testing.T) {
 	t.Parallel()
-	c := newCall(t, media, "a=1&page_size=x", `{"b":"hunter2"}`)
-	refusal := c.BindBody(func(b *wire.Reader) { b.Integer("b", new(int64)) })
-	require.Equal(t, http.StatusBadRequest, refusal.Status)
-	require.Equal(t, "invalid fields: b must be an integer", refusal.Problem.Description)
-	require.JSONEq(t, `{"error":"invalid_request","error_description":"invalid fields: b must be an integer"}`, string(refusal.Body))
-	require.True(t, c.Readable)
-	refusal = c.BindQuery(func(q *wire.Query) { q.Paging(new(wire.PageRequest)) })
-	require.Equal(t, "invalid fields: page_size must be a whole number; a is not a parameter of this operation", refusal.Problem.Description)
-	c.Request.URL.RawQuery = "%zz"
-	require.NotNil(t, c.BindQuery(func(*wire.Query) {}))
-	c.Body = []byte("[]")
-	require.Equal(t, "the body must be a JSON object", c.BindBody(func(*wire.Reader) {}).Problem.Description)
-	c = newCall(t, media+"; charset=utf-8; x=y", "", "{}")
-	require.NotNil(t, c.BindBody(func(*wire.Reader) {}), "a parameter too many")
+	for _, row := range []struct{ operation, mediaType, body, code, description string }{
+		{"Accounts.SetPlasticEnabled", media, `{"plastic_enabled":"hunter2","x":1}`, "invalid_request",
+			"invalid fields: plastic_enabled must be true or false; x is not a member of this request"},
+		{"Accounts.SetPlasticEnabled", media, "[]", "invalid_request", "the body must be a JSON object"},
+		{"Accounts.SetPlasticEnabled", media + "; charset=utf-8", "{}", "invalid_request", "Content-Type must be " + media},
+		{"Hooks.Update", media, `{"scope":[1,"2"]}`, "invalid_scope", "invalid fields: scope[1] must be an integer"},
+		{"Hooks.Update", media, `{"x":1}`, "invalid_request", "invalid fields: x is not a member of this request"},
+		{"Accounts.ExchangeKey", media, `{}`, "bad_application_id", "invalid fields: application_id is required; key_id is required; ephemeral_key is required"},
+		{"Accounts.ExchangeKey", media, ``, "bad_application_id", "the body must be a JSON object"},
+	} {
+		c := newCall(t, row.operation, row.mediaType, "", row.body)
+		_, refusal := exchange.Body[struct{}](c)
+		require.NotNil(t, refusal, row.body)
+		require.Equal(t, http.StatusBadRequest, refusal.Status)
+		require.Equal(t, exchange.Problem{Code: row.code, Description: row.description}, refusal.Problem)
+	}
+	for query, want := range map[string]string{
+		"a=1&page_size=x":             "invalid fields: page_size must match ^-?[0-9]+$; a is not a parameter of this operation",
+		"page_number=1&page_number=2": "invalid fields: page_number is given more than once",
+		"%zz":                         "the query cannot be read",
+	} {
+		require.Equal(t, want, newCall(t, "Hooks.List", "", query, "").ReadQuery().Problem.Description)
+	}
 }
 
 func TestAPageIsPooled(t *testing.T) {
 	t.Parallel()
-	page := exchange.Paged(newCall(t, "", "", ""), wire.PageRequest{}, []int{1}, func(to []byte, _ int) []byte { return append(to, '1') })
+	page := exchange.Paged(newCall(t, "Hooks.List", "", "", ""), []int{1}, func(to []byte, _ int) []byte { return append(to, '1') })
 	require.Equal(t, "[1]", string(page.Body))
 	require.True(t, page.Pooled())
 }
 
 func TestAFixedSegmentWinsOverAParameter(t *testing.T) {
 	t.Parallel()
-	table := exchange.Table{{Method: http.MethodGet, Template: "/accounts/company/{companyid}"}, {Method: http.MethodGet, Template: "/accounts/{id}/{any}"}}
-	table.Prepare()
+	table := exchange.NewTable(nil)
 	route, params, _ := table.Find(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/3.0/accounts/company/7", http.NoBody))
-	require.Same(t, table[0], route)
+	require.Equal(t, "Accounts.SearchCompany", route.Name)
 	require.Equal(t, []string{"7"}, params)
 }
 
@@ -72,7 +84,7 @@ func TestWithoutAConnection(t *testing.T) {
 
 func TestAStreamThatFailsAtOnceIs500(t *testing.T) {
 	t.Parallel()
-	c := newCall(t, "", "", "")
+	c := newCall(t, "Hooks.List", "", "", "")
 	recorder := httptest.NewRecorder()
 	sent := c.WriteStream(recorder, exchange.Response{Status: http.StatusOK, Stream: func(w io.Writer) error {
 		_, _ = io.WriteString(w, "begun")

@@ -15,6 +15,6 @@ func TestTheUsualCodeOfEachStatus(t *testing.T) {
 		429: "rate_limit_exceeded", 500: "server_error", 503: "server_error",
 	} {
 		f := faults.Fault{Kind: faults.Respond, Status: status}
-		require.Equal(t, code, f.Respond(newCall(t, "", "", "")).Problem.Code)
+		require.Equal(t, code, f.Respond(newCall(t, "Hooks.List", "", "", "")).Problem.Code)
 	}
 }

@@ -143,7 +143,6 @@ func (r *release) commit(ctx context.Context) {
 			fmt.Fprintln(os.Stdout, "version of", file)
 		}
 	}
-	r.edit("api/openapi.json", `(?m)^    "version": ".*",$`, `    "version": "`+r.version+`",`)
 	r.edit("api/broken.txt", `(?s).*`, "")
 
 	tagged := r.tagged(ctx)

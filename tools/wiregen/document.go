@@ -27,11 +27,18 @@ func documents(directory string) (written, emulated []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if written, err = appendJSON(nil, base); err != nil {
+	if written, err = appendJSON(nil, mergePatch(base, withoutShared())); err != nil {
 		return nil, nil, err
 	}
-	emulated, err = appendJSON(nil, mergePatch(base, more))
+	emulated, err = appendJSON(nil, mergePatch(mergePatch(base, more), withoutShared()))
 	return written, emulated, err
+}
+
+// withoutShared is the patch that removes the member which only has anchors.
+func withoutShared() *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
+		{Kind: yaml.ScalarNode, Tag: "!!str", Value: "x-shared"}, {Kind: yaml.ScalarNode, Tag: "!!null"},
+	}}
 }
 
 func readYAML(directory, name string) (*yaml.Node, error) {

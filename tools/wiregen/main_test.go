@@ -80,7 +80,7 @@ func generateFrom(t *testing.T, source string) error {
 		document: things, overlay: "info: {title: More}",
 		"docs/operations.md":                 "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
 		".github/ISSUE_TEMPLATE/problem.yml": "options:\n        # operations\n        # end\n        - another\n",
-		"internal/reference/openapi.json":    "stale",
+		"internal/reference/openapi.json":    "stale", "api/openapi.json": "stale",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/format"
 	"maps"
@@ -85,6 +87,11 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 	files := map[string][]byte{
 		"internal/reference/openapi.json": written, "internal/reference/emulator.json": emulated,
 	}
+	var published bytes.Buffer
+	if err := json.Indent(&published, emulated, "", "  "); err != nil {
+		return nil, err
+	}
+	files["api/openapi.json"] = append(published.Bytes(), '\n')
 	const head = "// Code generated from " + document + " by tools/wiregen. DO NOT EDIT.\n\n"
 	var contracts, variables, names strings.Builder
 	blocks := map[string]string{} // by section

@@ -3,13 +3,10 @@ package faults
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -81,31 +78,6 @@ func TestSafetyWaits(t *testing.T) {
 				require.GreaterOrEqual(t, w.signs, more, "%v, %v: a slow response is a first one", attempt, silence)
 				require.True(t, more == 3 || w.signs == 2)
 			}
-		}
-	}
-}
-
-// x-safety and x-safety-when of the OpenAPI document agree with docs/safety.json.
-func TestSafetyInTheDocument(t *testing.T) {
-	t.Parallel()
-	var document struct {
-		Paths map[string]map[string]struct {
-			Safety string       `json:"x-safety"`
-			When   []safetyWhen `json:"x-safety-when"`
-		} `json:"paths"`
-	}
-	text, err := os.ReadFile(filepath.Join(tree.Root(t), "api", "openapi.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &document))
-	for _, o := range readSafety(t).Operations {
-		published := document.Paths[o.Path][strings.ToLower(o.Method)]
-		require.Equal(t, o.Safety, published.Safety, o.Operation)
-		o.When = slices.DeleteFunc(o.When, func(w safetyWhen) bool { return w.Setting != "" }) // one of the client
-		require.Len(t, published.When, len(o.When), o.Operation)
-		for i, when := range o.When {
-			require.ElementsMatch(t, when.Values, published.When[i].Values, o.Operation)
-			published.When[i].Values = when.Values
-			require.Equal(t, when, published.When[i], o.Operation)
 		}
 	}
 }

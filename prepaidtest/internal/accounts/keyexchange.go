@@ -12,7 +12,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // KeyExchange carries out the key exchange. The ledger's lock guards its state.
@@ -47,29 +46,24 @@ func (s *KeyExchange) Add(applicationID, keyID string) {
 // key, as Base64 of the 12-byte nonce and the ciphertext. The reference sets no time after which an ephemeral key may
 // be used again, so the hash of each key is kept forever.
 func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
-	var application, key, ephemeral string
-	var faults wire.Faults
-	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
-		b.String("application_id", &application).Required().Form(wire.UUID())
-		b.String("key_id", &key).Required().Form(wire.UUID())
-		b.String("ephemeral_key", &ephemeral).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[struct {
+		Key
+		Ephemeral string `json:"ephemeral_key"`
+	}](c)
+	if refusal != nil {
 		return *refusal
-	}
-	if len(faults.Found) > 0 {
-		return c.Refuse(http.StatusBadRequest, dipCode(faults.Found[0].Field), faults.Describe())
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	if len(s.keys) > 0 && !s.keys[Key{application, key}] {
+	if len(s.keys) > 0 && !s.keys[in.Key] {
 		for known := range s.keys {
-			if known.Application == application {
+			if known.Application == in.Application {
 				return c.Refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
 			}
 		}
 		return c.Refuse(http.StatusBadRequest, "bad_application_id", "application_id is not registered")
 	}
-	secret, err := base64.StdEncoding.DecodeString(ephemeral)
+	secret, err := base64.StdEncoding.DecodeString(in.Ephemeral)
 	if err != nil || len(secret) != 32 {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
 	}
@@ -97,13 +91,4 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	}
 	nonce := s.ids.Bytes(sealer.NonceSize())
 	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
-}
-
-// dipCode returns the error code that 4.4 has for a member.
-func dipCode(field string) string {
-	switch field {
-	case "application_id", "key_id", "ephemeral_key":
-		return "bad_" + field
-	}
-	return "invalid_request"
 }

@@ -8,26 +8,14 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Search handles GET /accounts.
 func (s *Accounts) Search(c *exchange.Call) exchange.Response {
-	var key ledger.Key
-	var with map[string]bool
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.RequiredString("client_id", &key.ClientID)
-		q.RequiredString("client_account_key", &key.Key)
-		with = q.Flags("with_personal", "with_directentry", "with_freetext", "with_bpay")
-		q.Paging(&page)
-	}); refusal != nil {
-		return *refusal
-	}
+	key, with := ledger.Key{ClientID: c.Parameter("client_id"), Key: c.Parameter("client_account_key")}, c.Flags()
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
+	return exchange.Paged(c, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
 }
 
 // companyFilter is the query of the company search; empty fields do not filter.
@@ -46,21 +34,11 @@ func (f companyFilter) matches(a *ledger.Account) bool {
 // SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts, since the
 // reference lists no error for this operation.
 func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
-	var filter companyFilter
-	var with map[string]bool
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.String("client_id", &filter.clientID)
-		q.String("program_id", &filter.programID)
-		q.OneOf("status", &filter.status, state.AccountStatuses())
-		q.String("first_name", &filter.firstName)
-		q.String("last_name", &filter.lastName)
-		q.String("mobile", &filter.mobile)
-		with = q.Flags("with_personal")
-		q.Paging(&page)
-	}); refusal != nil {
-		return *refusal
+	filter := companyFilter{
+		clientID: c.Parameter("client_id"), programID: c.Parameter("program_id"), status: c.Parameter("status"),
+		firstName: c.Parameter("first_name"), lastName: c.Parameter("last_name"), mobile: c.Parameter("mobile"),
 	}
+	with := c.Flags()
 	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
 		return c.Unusable("invalid fields: companyid must be a number")
@@ -78,7 +56,7 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	if s.with.CompanyObject && len(found) > 0 {
 		return c.Encoded(http.StatusOK, found[0].Append(nil, "", with))
 	}
-	response := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
+	response := exchange.Paged(c, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
 	if s.with.NoCompanyPaging {
 		response.Page = nil
 	}
@@ -87,13 +65,9 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 
 // Get handles GET /accounts/{id}.
 func (s *Accounts) Get(c *exchange.Call) exchange.Response {
-	var with map[string]bool
-	if refusal := c.BindQuery(func(q *wire.Query) {
-		with = q.Flags("with_personal", "with_directentry", "with_freetext", "with_bpay", "with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype")
-	}); refusal != nil {
-		return *refusal
-	}
-	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, "", with)) })
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		return c.Encoded(http.StatusOK, a.Append(nil, "", c.Flags()))
+	})
 }
 
 // Status handles GET /accounts/{id}/status.
@@ -105,22 +79,13 @@ func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 
 // Transactions handles GET /accounts/{id}/transactions, oldest first unless NewestFirst is set.
 func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
-	var start, end time.Time
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.DateTime("start_date", &start)
-		q.DateTime("end_date", &end)
-		q.Paging(&page)
-	}); refusal != nil {
-		return *refusal
-	}
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
-		items := between(a.Items, start, end)
+		items := between(a.Items, c.Time("start_date"), c.Time("end_date"))
 		if s.with.NewestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}
-		return exchange.Paged(c, page, items, ledger.AppendItem)
+		return exchange.Paged(c, items, ledger.AppendItem)
 	})
 }
 

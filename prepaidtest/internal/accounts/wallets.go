@@ -53,25 +53,29 @@ type walletBody struct {
 	EphemeralPublicKey string            `json:"ephemeral_public_key,omitzero"`
 }
 
+type walletInput struct {
+	Reference    string   `json:"token_unique_reference"`
+	Nonce        string   `json:"nonce"`
+	Signature    string   `json:"nonce_signature"`
+	Certificates []string `json:"certificates"`
+}
+
 // ProvisionWallet handles POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
 // is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
 func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	provider := c.Params[1]
 	certified := provider == s.with.WalletWithCertificates
-	var in struct {
-		reference, initiatingUser, nonce, signature string
-		certificates                                []string
-	}
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("token_unique_reference", &in.reference)
-		b.String("initiating_user_id", &in.initiatingUser)
-		const notEmpty = "must not be empty for that wallet"
-		const when = "for the wallet that uses it, and ignored by the others"
-		full := func(ok bool) bool { return !certified || ok }
-		b.String("nonce", &in.nonce).RequiredWhen(certified, when).Limit(full(in.nonce != ""), notEmpty)
-		b.String("nonce_signature", &in.signature).RequiredWhen(certified, when).Limit(full(in.signature != ""), notEmpty)
-		b.Strings("certificates", &in.certificates).RequiredWhen(certified, when).Limit(full(len(in.certificates) > 0), notEmpty)
-	}); refusal != nil {
+	in, refusal := exchange.Body(c, func(in *walletInput, faults *wire.Faults) {
+		require := func(name string, given bool) {
+			if certified && !given {
+				faults.Add(name, "is required for that wallet")
+			}
+		}
+		require("nonce", in.Nonce != "")
+		require("nonce_signature", in.Signature != "")
+		require("certificates", len(in.Certificates) > 0)
+	})
+	if refusal != nil {
 		return *refusal
 	}
 	if !certified && !slices.Contains(s.with.OtherWallets, provider) {
@@ -100,8 +104,8 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.Now())
-	if wire.IsTokenReference(in.reference) { // the request allows any length, a token only 48 characters
-		token.TokenUniqueReference = in.reference
+	if wire.IsTokenReference(in.Reference) { // the request allows any length, a token only 48 characters
+		token.TokenUniqueReference = in.Reference
 	}
 	token.WalletID = provider
 	a.WalletTokens = append(a.WalletTokens, token)

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // Prefix is part of every address (section 9).
@@ -12,37 +14,43 @@ const Prefix = "/3.0"
 
 // Route is one operation of the reference.
 type Route struct {
-	Method, Template string
-	segments         []string
-	fixed            int // number of segments without a parameter
-	Handle           func(*Call) Response
-	BadInput         int      // status for unusable input: 400, or 404 if the table of routes sets it
-	Open             bool     // whether it needs no bearer token
-	Query            []string // names of its query parameters
-	TestOnly         bool     // whether it belongs to the simulator
+	*reference.Operation
+	Handle   func(*Call) Response
+	BadInput int // status for unusable input
+	segments []string
+	fixed    int // number of segments without a parameter
 }
 
 // Table is a table of operations.
 type Table []*Route
 
-// Prepare derives the other fields from the templates.
-func (t Table) Prepare() {
-	for _, r := range t {
-		r.segments = strings.Split(r.Template[1:], "/")
-		r.fixed = len(r.segments) - strings.Count(r.Template, "{")
-		if r.BadInput == 0 {
-			r.BadInput = http.StatusBadRequest
+// NewTable makes the table of the document's operations from their handlers, by name.
+func NewTable(handlers map[string]func(*Call) Response) Table {
+	var table Table
+	for _, o := range reference.Emulator().Operations {
+		r := &Route{Operation: o, Handle: handlers[o.Name], BadInput: http.StatusBadRequest, segments: strings.Split(o.Path[1:], "/")}
+		r.fixed = len(r.segments) - strings.Count(o.Path, "{")
+		if _, listed := o.Results.Get("400"); !listed && o.Also["404"] == "input" {
+			r.BadInput = http.StatusNotFound
 		}
+		table = append(table, r)
 	}
+	return table
 }
 
 // Has reports whether an operation has that name.
 func (t Table) Has(name string) bool {
-	return slices.ContainsFunc(t, func(r *Route) bool { return r.Name() == name })
+	return slices.ContainsFunc(t, func(r *Route) bool { return r.Title() == name })
 }
 
-// Name is the method and the path template.
-func (r *Route) Name() string { return r.Method + " " + r.Template }
+// Title is the method and the path template.
+func (r *Route) Title() string { return r.Method + " " + r.Path }
+
+// Open reports whether it needs no bearer token.
+func (r *Route) Open() bool { return r.Safety == "token" }
+
+// TestOnly reports whether it belongs to the simulator.
+func (r *Route) TestOnly() bool { return r.Tags[0] == "Simulation" }
 
 // Find returns the route of a request with the values of its path parameters. In /accounts/company/{companyid} and
 // similar paths, a fixed segment takes precedence over a parameter, whatever the order of the table. If only the method

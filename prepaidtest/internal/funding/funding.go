@@ -50,56 +50,43 @@ func declined(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, fundingBody{Outcome: "declined"})
 }
 
-// fundingInput has the members that redemptions and refunds share.
-type fundingInput struct {
-	amount                                    wire.Money
-	account, nameLocation, currency, acceptor string
-	correlation, category, terminal, acquirer string
-	originating, parent                       int64
+// input has the members of the three bodies that have an effect.
+type input struct {
+	Amount       wire.Money `json:"amount"`
+	Account      string     `json:"account_id"`
+	NameLocation string     `json:"merchant_name_location"`
+	Acceptor     string     `json:"card_acceptor_id"`
+	Correlation  string     `json:"correlation_id"`
+	Category     string     `json:"merchant_category"`
+	Terminal     string     `json:"terminal_id"`
+	Acquirer     string     `json:"acquirer_id"`
+	Originating  int64      `json:"originating_transaction"`
+	Parent       int64      `json:"parent_transaction_id"`
 }
 
-func (in *fundingInput) bind(b *wire.Reader) {
-	b.Decimal("amount", &in.amount, false).Required().NotNegative()
-	b.String("account_id", &in.account).Required()
-	b.String("merchant_name_location", &in.nameLocation).Required()
-	b.Integer("originating_transaction", &in.originating).Required()
-	b.String("currency", &in.currency).Required().Form(wire.CurrencyNumber())
-	b.String("card_acceptor_id", &in.acceptor).Required()
-	b.String("correlation_id", &in.correlation).Required()
-	b.String("merchant_category", &in.category).Required().Form(wire.FourDigits())
-	b.String("terminal_id", &in.terminal).Required()
-	b.String("acquirer_id", &in.acquirer).Required()
-}
-
-func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry {
+func (in *input) entry(code ledger.Code, amount wire.Money) ledger.Entry {
 	return ledger.Entry{
-		Type: code, Amount: amount, ParentID: in.parent, Reference: in.nameLocation,
-		Merchant: ledger.Merchant{CardAcceptorID: in.acceptor, TerminalID: in.terminal, AcquirerID: in.acquirer, MerchantCategoryCode: in.category},
+		Type: code, Amount: amount, ParentID: in.Parent, Reference: in.NameLocation,
+		Merchant: ledger.Merchant{CardAcceptorID: in.Acceptor, TerminalID: in.Terminal, AcquirerID: in.Acquirer, MerchantCategoryCode: in.Category},
 	}
 }
 
 // Redeem handles POST /funding/redemptions. It approves a redemption if the account exists, is active and holds
 // the amount. The member funding_exception, a statement about the proxy card, has no effect.
 func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
-	var in fundingInput
-	var exception string
-	var clearing bool
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		in.bind(b)
-		b.String("funding_exception", &exception).Required().OneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
-		b.Boolean("clearing_adjustment", &clearing).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[input](c)
+	if refusal != nil {
 		return *refusal
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	a := l.Account(in.account)
-	if a == nil || a.Status != "active" || !a.Room(in.amount.Neg()) {
+	a := l.Account(in.Account)
+	if a == nil || a.Status != "active" || !a.Room(in.Amount.Neg()) {
 		return declined(c)
 	}
-	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, in.amount.Neg()), s.clock.Now())
+	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, in.Amount.Neg()), s.clock.Now())
 	s.redeemed[booked.ID] = &Redemption{
-		Account: string(a.ID), Originating: in.originating, Correlation: in.correlation, Amount: in.amount, Item: booked.ID,
+		Account: string(a.ID), Originating: in.Originating, Correlation: in.Correlation, Amount: in.Amount, Item: booked.ID,
 	}
 	return approved(c, booked.ID)
 }
@@ -107,27 +94,19 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 // ReverseRedemption handles POST /funding/reversals. It approves one reversal of each redemption, if the request has its
 // account, originating_transaction and correlation_id. The reversal credits the amount that was not refunded.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
-	var account, correlation string
-	var originating, parent int64
-	var clearing bool
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("account_id", &account).Required()
-		b.Integer("originating_transaction", &originating).Required()
-		b.String("correlation_id", &correlation).Required()
-		b.Integer("parent_transaction_id", &parent).Required()
-		b.Boolean("clearing_adjustment", &clearing).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[input](c)
+	if refusal != nil {
 		return *refusal
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	made := s.redeemed[parent]
-	if made == nil || made.Account != account || made.Originating != originating || made.Correlation != correlation ||
+	made := s.redeemed[in.Parent]
+	if made == nil || made.Account != in.Account || made.Originating != in.Originating || made.Correlation != in.Correlation ||
 		made.Reversed || made.Amount == made.Refunded {
 		return declined(c)
 	}
 	credit, _ := made.Amount.Minus(made.Refunded) // cannot fail: Refund limits Refunded to Amount
-	id, ok := s.credit(l, made.Account, ledger.Entry{Type: ledger.CodeFundingReversal, Amount: credit, ParentID: parent}, s.clock.Now())
+	id, ok := s.credit(l, made.Account, ledger.Entry{Type: ledger.CodeFundingReversal, Amount: credit, ParentID: in.Parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -138,30 +117,27 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 // Refund handles POST /funding/refunds. A parent_transaction_id must belong to a redemption of the same account and
 // correlation_id. The redemption must not be reversed, and the sum of its refunds must not exceed its amount.
 func (s *Funding) Refund(c *exchange.Call) exchange.Response {
-	var in fundingInput
-	var hasParent bool
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		in.bind(b)
-		b.Integer("parent_transaction_id", &in.parent).Seen(&hasParent)
-	}); refusal != nil {
+	in, refusal := exchange.Body[input](c)
+	if refusal != nil {
 		return *refusal
 	}
+	hasParent := c.Has("parent_transaction_id")
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	made := s.redeemed[in.parent]
+	made := s.redeemed[in.Parent]
 	var refunded wire.Money
 	if hasParent {
-		if made == nil || made.Account != in.account || made.Correlation != in.correlation || made.Reversed {
+		if made == nil || made.Account != in.Account || made.Correlation != in.Correlation || made.Reversed {
 			return declined(c)
 		}
 		var exact, left bool
-		refunded, exact = made.Refunded.Plus(in.amount)
+		refunded, exact = made.Refunded.Plus(in.Amount)
 		_, left = made.Amount.Minus(refunded)
 		if !exact || !left || refunded.Cmp(made.Amount) > 0 {
 			return declined(c)
 		}
 	}
-	id, ok := s.credit(l, in.account, in.entry(ledger.CodeFundingRefund, in.amount), s.clock.Now())
+	id, ok := s.credit(l, in.Account, in.entry(ledger.CodeFundingRefund, in.Amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}

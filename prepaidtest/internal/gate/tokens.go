@@ -126,7 +126,7 @@ func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
 
 func (s *Tokens) badToken(c *exchange.Call) exchange.Response {
 	status := http.StatusUnauthorized
-	if c.Route.Template == "/reporting/templates/{templatename}" {
+	if c.Route.Path == "/reporting/templates/{templatename}" {
 		status = s.with.BadOnReport
 	}
 	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")

@@ -8,15 +8,16 @@ package hooks
 
 import (
 	"crypto/x509"
-	"encoding/hex"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
@@ -102,7 +103,6 @@ type hookBody struct {
 }
 
 const (
-	reliabilityNone  = "none"
 	reliabilityStore = "store_undeliverable"
 )
 
@@ -119,17 +119,12 @@ func (h *Hook) body() hookBody {
 
 // List handles GET /hooks.
 func (s *Hooks) List(c *exchange.Call) exchange.Response {
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
-		return *refusal
-	}
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return exchange.Paged(c, page, s.order, func(to []byte, h *Hook) []byte { return wire.AppendJSON(to, h.body()) })
+	return exchange.Paged(c, s.order, func(to []byte, h *Hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
-// Get handles GET /hooks/{id}. An unknown id gets 400 invalid_hook_id, the reference's only code for
-// this case.
+// Get handles GET /hooks/{id}.
 func (s *Hooks) Get(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()
 	defer l.RUnlock()
@@ -140,64 +135,39 @@ func (s *Hooks) Get(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, h.body())
 }
 
+// hookNotFound refuses an unknown ID with the code that the operation lists for it, or else for an invalid request.
 func hookNotFound(c *exchange.Call) exchange.Response {
-	return c.Refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
+	return c.Invalid("hook_id", "the hook does not exist")
 }
 
-// bindHook reads the members of a hook into config, which holds the current values when a hook is changed.
-func (s *Hooks) bindHook(c *exchange.Call, config *Config, whole bool) (sent hookSent, refusal *exchange.Response) {
-	var found wire.Faults
-	refusal = c.BindBodyInto(&found, func(b *wire.Reader) { sent = s.bindMembers(b, config, whole) })
-	if refusal != nil || len(found.Found) == 0 {
-		return sent, refusal
+// further checks the members that settings limit.
+func (s *Hooks) further(config *Config, faults *wire.Faults) {
+	if config.URI != "" && !s.isHookURI(config.URI) {
+		faults.Add("uri", "must be a valid HTTPS URI")
 	}
-	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(found.Found[0].Field), found.Describe()))
+	if config.Filter != "" && !s.isFilter(config.Filter) {
+		faults.Add("filter_spec", "must be a known filter")
+	}
 }
 
-// BindMembers reads all members of a hook.
-func (s *Hooks) BindMembers(b *wire.Reader, config *Config) { s.bindMembers(b, config, true) }
-
-func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent hookSent) {
-	var scope []int64
-	members := []wire.Value{
-		b.String("uri", &config.URI).Form(wire.Form{Holds: s.isHookURI, Rule: "must be a valid HTTPS URI", Format: "uri"}).Seen(&sent.uri),
-		b.Integers("scope", &scope).Seen(&sent.scope),
-		b.String("filter_spec", &config.Filter).Form(wire.Form{Holds: s.isFilter, Rule: "must be a known filter"}),
-		b.Boolean("enabled", &config.Enabled).Seen(&sent.enabled),
-		b.String("reliability_mode", &config.Reliability).OneOf(reliabilityNone, reliabilityStore),
-		b.String("hmac_key_id", &config.KeyID).Form(keyID()),
-		b.String("hmac_key_secret", &config.Secret).Form(keySecret()),
+// Seed reads the configuration of a hook in a document.
+func (s *Hooks) Seed(text []byte, path string, faults *wire.Faults, config *Config) {
+	checker := &check.Checker{Document: true}
+	schema, _ := reference.Emulator().Schemas.Get("CreateHook")
+	if checked, err := checker.Object(schema, text); err == nil {
+		_ = json.Unmarshal(checked, config) // the checker wrote it
 	}
-	if sent.scope {
-		config.Scope = make([]state.CompanyID, len(scope)) // an empty scope is an array, too
-		for i, id := range scope {
-			config.Scope[i] = state.CompanyID(id)
-		}
+	s.further(config, &checker.Faults)
+	for _, fault := range checker.Found {
+		fault.Field = path + fault.Field
+		faults.Found = append(faults.Found, fault)
 	}
-	if whole {
-		for _, member := range members {
-			member.Required()
-		}
-	}
-	return sent
 }
 
-// hookSent reports which members a change has.
-type hookSent struct{ uri, scope, enabled bool }
-
-// hookCode returns the error code of 4.8 for a member; elements of the scope count as the scope.
-func hookCode(field string) string {
-	name, _, _ := strings.Cut(field, "[")
-	if slices.Contains([]string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"}, name) {
-		return "invalid_" + name
-	}
-	return "invalid_request"
-}
-
-// Create handles POST /hooks. All members are required, since none is marked optional.
+// Create handles POST /hooks.
 func (s *Hooks) Create(c *exchange.Call) exchange.Response {
-	var config Config
-	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
+	config, refusal := exchange.Body(c, s.further)
+	if refusal != nil {
 		return *refusal
 	}
 	if !s.mayWatch(config.Scope) {
@@ -236,17 +206,19 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 		config = h.Config
 	}
 	v.RUnlock()
-	sent, refusal := s.bindHook(c, &config, false)
-	if refusal != nil {
+	if _, refusal := exchange.Body(c, s.further); refusal != nil {
 		return *refusal
 	}
 	if h == nil {
 		return hookNotFound(c)
 	}
-	if sent.scope && !s.mayWatch(config.Scope) {
+	if err := c.Decode(&config); err != nil {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	if c.Has("scope") && !s.mayWatch(config.Scope) {
 		return c.Refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
 	}
-	if config.Enabled && (sent.enabled || sent.uri) && !s.ping(c, h.ID, config) {
+	if config.Enabled && (c.Has("enabled") || c.Has("uri")) && !s.ping(c, h.ID, config) {
 		return noResponse(c)
 	}
 	l := s.ledger.Lock()
@@ -255,11 +227,7 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 		return hookNotFound(c)
 	}
 	// Another change may have arrived while the receiver handled the ping: set only the members that were sent.
-	config = h.Config
-	if _, refusal := s.bindHook(c, &config, false); refusal != nil {
-		return *refusal
-	}
-	h.Config = config
+	_ = c.Decode(&h.Config) // it was decoded before
 	return exchange.Done(http.StatusOK)
 }
 
@@ -278,31 +246,23 @@ func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
 
 // ListUndeliverable handles GET /hooks/{id}/undeliverable with complete messages, oldest first.
 func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
-		return *refusal
-	}
 	l := s.ledger.RLock()
 	defer l.RUnlock()
 	h := s.byID[c.Params[0]]
 	if h == nil {
 		return hookNotFound(c)
 	}
-	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
+	return exchange.Paged(c, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
 }
 
 // DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss. It dismisses all listed messages, or none if one
 // is unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
-	var named []string
-	var found wire.Faults
-	if refusal := c.BindBodyInto(&found, func(b *wire.Reader) {
-		b.Strings("message_ids", &named).Required().NotEmpty("must have at least one id")
-	}); refusal != nil {
+	in, refusal := exchange.Body[struct {
+		Messages []string `json:"message_ids"`
+	}](c)
+	if refusal != nil {
 		return *refusal
-	}
-	if len(found.Found) > 0 || len(named) == 0 {
-		return c.Unusable(found.Describe())
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -310,11 +270,11 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	if h == nil {
 		return hookNotFound(c)
 	}
-	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(named))
+	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(in.Messages))
 	for _, m := range h.Undeliverable {
 		stored[m.ID] = true
 	}
-	for _, id := range named {
+	for _, id := range in.Messages {
 		dismissed[id] = true
 		if !stored[id] {
 			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
@@ -340,33 +300,6 @@ func (s *Hooks) isHookURI(text string) bool {
 func (s *Hooks) isFilter(spec string) bool {
 	_, known := s.with.Filters[spec]
 	return known || spec == "*"
-}
-
-// isKeyID allows visible ASCII except the semicolon.
-func isKeyID(text string) bool {
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' || c == ';' {
-			return false
-		}
-	}
-	return len(text) >= 1 && len(text) <= 64
-}
-
-// keyID is the form of hmac_key_id.
-func keyID() wire.Form {
-	return wire.Form{
-		Holds: isKeyID, Rule: "must have 1 to 64 ASCII letters, digits and symbols, no semicolon", Pattern: "^[!-:<-~]{1,64}$",
-	}
-}
-
-// keySecret is the form of hmac_key_secret.
-func keySecret() wire.Form {
-	return wire.Form{Holds: isKeySecret, Rule: "must have exactly 64 hex characters", Pattern: "^[0-9A-Fa-f]{64}$"}
-}
-
-func isKeySecret(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && len(text) == 64
 }
 
 // Attempts returns the delivery attempts that the log still has, oldest first.

@@ -75,56 +75,49 @@ func (i *Identity) Fingerprint() string {
 
 // envelope is the encrypted part of a PIN request (4.7), decoded from hex.
 type envelope struct {
-	data, key, iv []byte
-	fingerprint   string
-	hash          string
+	Data        hexBytes `json:"encrypted_data"`
+	Key         hexBytes `json:"encrypted_key"`
+	IV          hexBytes `json:"iv"`
+	Fingerprint string   `json:"public_key_fingerprint"`
+	Hash        string   `json:"oaep_hashing_algorithm"` // default SHA256
 }
 
-func (e *envelope) bind(b *wire.Reader) {
-	bindHex(b, "encrypted_data", &e.data)
-	b.String("public_key_fingerprint", &e.fingerprint).Required()
-	bindHex(b, "encrypted_key", &e.key)
-	// The reference has this default for an absent hash.
-	e.hash = "SHA256"
-	b.String("oaep_hashing_algorithm", &e.hash).OneOf("SHA256", "SHA512")
-	bindHex(b, "iv", &e.iv)
-}
+type hexBytes []byte
 
-func bindHex(b *wire.Reader, name string, into *[]byte) {
-	var text string
-	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
-		*into, _ = hex.DecodeString(text) // a lenient server accepts other text, but cannot decrypt that text
-	}
+// UnmarshalText implements encoding.TextUnmarshaler. A lenient server accepts other text, but cannot decrypt it.
+func (b *hexBytes) UnmarshalText(text []byte) error {
+	*b, _ = hex.DecodeString(string(text))
+	return nil
 }
 
 // open decrypts the envelope; its errors name the wrong part.
 func (e *envelope) open(identity *Identity, mgf1 crypto.Hash) (otp, pin string, err error) {
-	if !strings.EqualFold(e.fingerprint, identity.Fingerprint()) { // hex, in lower or upper case
+	if !strings.EqualFold(e.Fingerprint, identity.Fingerprint()) { // hex, in lower or upper case
 		return "", "", errors.New("public_key_fingerprint is not that of the certificate")
 	}
 	hash := crypto.SHA256
-	if e.hash == "SHA512" {
+	if e.Hash == "SHA512" {
 		hash = crypto.SHA512
 	}
-	key, err := identity.key.Decrypt(nil, e.key, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}) // MGFHash 0 means the same hash
+	key, err := identity.key.Decrypt(nil, e.Key, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}) // MGFHash 0 means the same hash
 	if err != nil {
 		return "", "", errors.New("encrypted_key cannot be decrypted")
 	}
 	if len(key) != 16 {
 		return "", "", errors.New("encrypted_key is not a key of 128 bits")
 	}
-	if len(e.iv) != aes.BlockSize {
+	if len(e.IV) != aes.BlockSize {
 		return "", "", errors.New("iv must have 16 bytes")
 	}
-	if len(e.data) == 0 || len(e.data)%aes.BlockSize != 0 {
+	if len(e.Data) == 0 || len(e.Data)%aes.BlockSize != 0 {
 		return "", "", errors.New("encrypted_data is not a number of whole blocks")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return "", "", errors.New("encrypted_key is not a key of 128 bits")
 	}
-	plain := make([]byte, len(e.data))
-	cipher.NewCBCDecrypter(block, e.iv).CryptBlocks(plain, e.data)
+	plain := make([]byte, len(e.Data))
+	cipher.NewCBCDecrypter(block, e.IV).CryptBlocks(plain, e.Data)
 	return payload(plain)
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // Change is a PIN change. Its JSON is that of the saved state.
@@ -66,18 +65,16 @@ type pinBody struct {
 // Initiate handles POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3). Any
 // communication_method is accepted: the reference shows no values.
 func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
-	var eaid, device, address, method string
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("eaid", &eaid).Required()
-		b.String("device_id", &device).Required()
-		b.String("ip_address", &address).Required()
-		b.String("communication_method", &method).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[struct {
+		Account string `json:"eaid"`
+		Device  string `json:"device_id"`
+	}](c)
+	if refusal != nil {
 		return *refusal
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	a := l.Account(eaid)
+	a := l.Account(in.Account)
 	if a == nil {
 		return c.AccountNotFound()
 	}
@@ -91,7 +88,7 @@ func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 		}
 	}
 	id := s.ids.UUID()
-	s.changes[id] = &Change{OperationID: id, AccountID: eaid, DeviceID: device, OTP: s.ids.Digits(6), ExpiresAt: now.Add(s.with.OTPLifetime).UTC()}
+	s.changes[id] = &Change{OperationID: id, AccountID: in.Account, DeviceID: in.Device, OTP: s.ids.Digits(6), ExpiresAt: now.Add(s.with.OTPLifetime).UTC()}
 	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
@@ -113,31 +110,29 @@ func (s *PINs) Execute(c *exchange.Call) exchange.Response {
 }
 
 func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *Change, pin string) exchange.Response) exchange.Response {
-	var device, address, id string
-	var sealed envelope
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("device_id", &device).Required()
-		b.String("ip_address", &address).Required()
-		b.String("operation_id", &id).Required().Form(wire.UUID())
-		sealed.bind(b)
-	}); refusal != nil {
+	in, refusal := exchange.Body[struct {
+		Device string `json:"device_id"`
+		ID     string `json:"operation_id"`
+		envelope
+	}](c)
+	if refusal != nil {
 		return *refusal
 	}
 	identity, err := s.key()
 	if err != nil {
 		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
-	otp, pin, err := sealed.open(identity, s.with.MGF1)
+	otp, pin, err := in.open(identity, s.with.MGF1)
 	if err != nil {
 		return c.Refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	change := s.changes[id]
+	change := s.changes[in.ID]
 	switch {
 	case change == nil || change.Finished || !s.clock.Now().Before(change.ExpiresAt):
 		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
-	case change.DeviceID != device:
+	case change.DeviceID != in.Device:
 		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
 	case subtle.ConstantTimeCompare([]byte(change.OTP), []byte(otp)) != 1:
@@ -145,7 +140,7 @@ func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, 
 		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
 	l.Account(change.AccountID).PINTries = 0
-	return use(l, id, change, pin)
+	return use(l, in.ID, change, pin)
 }
 
 // wrongTry counts a wrong try (see Options).

@@ -6,20 +6,19 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// changePolicy handles each of the three changes: it reads the members, checks the company and applies the change.
-// Adding a listed item or removing an unlisted item has no effect.
-func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*Policy)) exchange.Response {
-	var reason string
-	var approval bool
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("reason", &reason)
-		reserved := b.Boolean("require_approval", &approval)
-		reserved.Limit(!approval, "is reserved and must be false")
-		bind(b)
-	}); refusal != nil {
+// change is the body of a change with rules of one kind.
+type change[Rule any] struct {
+	Add    []Rule `json:"add"`
+	Remove []Rule `json:"remove"`
+}
+
+// changePolicy handles each of the three changes: it checks the company and applies the change. Adding a listed item or removing an
+// unlisted item has no effect.
+func changePolicy[Rule any](s *Policies, c *exchange.Call, apply func(*Policy, change[Rule])) exchange.Response {
+	in, refusal := exchange.Body[change[Rule]](c)
+	if refusal != nil {
 		return *refusal
 	}
 	id, ok := ledger.CompanyID(c.Params[0])
@@ -35,60 +34,32 @@ func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply
 	if owner == nil || s.Of(l.View, id) == nil {
 		return noPolicy(c)
 	}
-	apply(s.Of(l.View, id))
+	apply(s.Of(l.View, id), in)
 	return exchange.Done(http.StatusOK)
 }
 
 // ChangeCategories handles POST /policy/{id}/categories. Every code from 0 to 9999 can be listed, whether or not
 // GET /policy/mccodes describes it.
 func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
-	var add, remove []int64
-	return s.changePolicy(c, func(b *wire.Reader) {
-		b.Integers("add", &add).Between(0, 9999, "must have codes of four digits")
-		b.Integers("remove", &remove).Between(0, 9999, "must have codes of four digits")
-	}, func(p *Policy) {
-		p.AddCategories(add)
-		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(remove, code) })
+	return changePolicy(s, c, func(p *Policy, in change[int64]) {
+		p.AddCategories(in.Add)
+		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(in.Remove, code) })
 	})
 }
 
 // ChangeMerchants handles POST /policy/{id}/merchants.
 func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
-	var add, remove []MerchantRule
-	return s.changePolicy(c, func(b *wire.Reader) {
-		b.Objects("add", func(b *wire.Reader) {
-			var r MerchantRule
-			b.Struct(&r)
-			add = append(add, r)
-		})
-		b.Objects("remove", func(b *wire.Reader) {
-			var r MerchantRule
-			b.Some(&r, "acquirer_id", "card_acceptor_id")
-			remove = append(remove, r)
-		})
-	}, func(p *Policy) {
-		s.AddMerchants(p, add)
-		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r MerchantRule) bool { return slices.ContainsFunc(remove, r.Same) })
+	return changePolicy(s, c, func(p *Policy, in change[MerchantRule]) {
+		s.AddMerchants(p, in.Add)
+		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r MerchantRule) bool { return slices.ContainsFunc(in.Remove, r.Same) })
 	})
 }
 
 // ChangeTerminals handles POST /policy/{id}/terminals. The three ids of the request select the rule to
 // remove (rule 3 of 4.3).
 func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
-	var add, remove []TerminalRule
-	return s.changePolicy(c, func(b *wire.Reader) {
-		b.Objects("add", func(b *wire.Reader) {
-			var r TerminalRule
-			b.Struct(&r)
-			add = append(add, r)
-		})
-		b.Objects("remove", func(b *wire.Reader) {
-			var r TerminalRule
-			b.Some(&r, "acquirer_id", "card_acceptor_id", "terminal_id")
-			remove = append(remove, r)
-		})
-	}, func(p *Policy) {
-		s.AddTerminals(p, add)
-		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r TerminalRule) bool { return slices.ContainsFunc(remove, r.Same) })
+	return changePolicy(s, c, func(p *Policy, in change[TerminalRule]) {
+		s.AddTerminals(p, in.Add)
+		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r TerminalRule) bool { return slices.ContainsFunc(in.Remove, r.Same) })
 	})
 }

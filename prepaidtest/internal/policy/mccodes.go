@@ -7,11 +7,7 @@ import (
 
 // MerchantCategoryCodes handles GET /policy/mccodes.
 func (s *Policies) MerchantCategoryCodes(c *exchange.Call) exchange.Response {
-	var page wire.PageRequest
-	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
-		return *refusal
-	}
-	return exchange.Paged(c, page, categoryCodes(), wire.AppendJSON[merchantCategory])
+	return exchange.Paged(c, categoryCodes(), wire.AppendJSON[merchantCategory])
 }
 
 type merchantCategory struct {

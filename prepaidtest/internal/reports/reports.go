@@ -16,7 +16,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const (
@@ -115,10 +114,6 @@ func csvReport(text string) (Writer, int) {
 
 // Start handles GET /reporting/templates/{templatename}.
 func (s *Reports) Start(c *exchange.Call) exchange.Response {
-	var headers bool
-	if refusal := c.BindQuery(func(q *wire.Query) { q.RequiredBoolean("include_column_headers", &headers) }); refusal != nil {
-		return *refusal
-	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	from, known := s.templates[c.Params[0]]
@@ -135,7 +130,7 @@ func (s *Reports) Start(c *exchange.Call) exchange.Response {
 		}
 	}
 	run := &run{
-		id: s.ids.UUID(), template: c.Params[0], headers: headers, requested: now, ready: now.Add(s.delay),
+		id: s.ids.UUID(), template: c.Params[0], headers: c.Parameter("include_column_headers") == "true", requested: now, ready: now.Add(s.delay),
 	}
 	s.beginRun(l, from, run)
 	s.runs[run.id], s.last[run.template] = run, run

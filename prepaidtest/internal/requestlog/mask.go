@@ -118,7 +118,7 @@ func Body(body []byte, readable bool) string {
 	shown := body
 	if !readable || !plain || suspicious(squeezed) || bytes.Contains(body, []byte("://")) {
 		var err error
-		if shown, err = maskMembers(wire.QuoteLoadAmount(body)); err != nil {
+		if shown, err = maskMembers(wire.DecimalLoadAmount(body)); err != nil {
 			return Masked
 		}
 	}
@@ -235,7 +235,7 @@ func maskAuthorization(value string) string {
 // Query shows the values of the operation's own parameters. None of them is a secret.
 func Query(route *exchange.Route, values url.Values) url.Values {
 	for name, given := range values {
-		if route == nil || !slices.Contains(route.Query, name) {
+		if route == nil || !slices.Contains(route.Names(), name) {
 			for i := range given {
 				given[i] = Masked
 			}

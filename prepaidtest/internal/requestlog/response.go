@@ -22,7 +22,7 @@ func secretMembers() []string {
 // Response returns a body with masked secrets. It parses only the few bodies that may have one.
 func Response(c *exchange.Call, response exchange.Response) string {
 	body := response.Body
-	if c.Route != nil && c.Route.Template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
+	if c.Route != nil && c.Route.Path == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
 		return Masked // the exchange data is the whole body
 	}
 	if bytes.Contains(body, []byte("://")) {

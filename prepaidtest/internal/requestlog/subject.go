@@ -23,13 +23,13 @@ func SubjectOf(c *exchange.Call) (about Subject) {
 	if c.Route == nil {
 		return about
 	}
-	if strings.HasPrefix(c.Route.Template, "/accounts/{id}") {
+	if strings.HasPrefix(c.Route.Path, "/accounts/{id}") {
 		about.Account = subjectText(c.Params[0])
 	}
 	if len(c.Body) == 0 || len(c.Body) > MaxMaskedBody || c.Body[0] != '{' {
 		return about
 	}
-	members, err := wire.ParseObject(wire.QuoteLoadAmount(c.Body))
+	members, err := wire.ParseObject(wire.DecimalLoadAmount(c.Body))
 	if err != nil {
 		return about
 	}

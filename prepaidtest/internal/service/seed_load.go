@@ -44,7 +44,9 @@ func (s *Service) Load(raw []byte) error {
 	b.Objects("reports", document.bindReport)
 	b.Objects("hooks", func(b *wire.Reader) {
 		add := seedHook{path: b.Path}
-		s.Hooks.BindMembers(b, &add.Config)
+		text, _ := json.Marshal(b.Members) // they are JSON
+		clear(b.Members)
+		s.Hooks.Seed(text, b.Path, faults, &add.Config)
 		document.hooks = append(document.hooks, add)
 	})
 	b.Finish()

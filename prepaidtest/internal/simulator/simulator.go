@@ -107,27 +107,17 @@ func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
 
 func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
 
-// bind reads the members. It requires those that a transaction needs, although 2.15 marks no member as required.
-func (in *Input) bind(operation string) func(*wire.Reader) {
-	var ignored string // bank_name, location_code and currency_code have no effect
-	return func(b *wire.Reader) {
-		b.String("transaction_type", &in.Kind).Required().OneOf(kinds()...)
-		b.String("account_id", &in.Account).Required()
-		b.Decimal("amount", &in.Amount, true).Required()
-		b.String("acquirer_id", &in.Merchant.AcquirerID)
-		b.String("merchant_id", &in.Merchant.CardAcceptorID)
-		b.String("terminal_id", &in.Merchant.TerminalID)
-		b.String("mcc", &in.Merchant.MerchantCategoryCode).Form(wire.FourDigits())
-		if !isLater(operation) {
-			b.String("bank_name", &ignored)
-			b.String("location", &in.Location)
-			b.String("location_code", &ignored)
-			b.String("currency_code", &ignored)
-		}
-		if operation != Transact {
-			b.String("authorization_id", &in.Authorisation)
-		}
-	}
+// body has the members that have an effect (2.15).
+type body struct {
+	Kind          string     `json:"transaction_type"`
+	Account       string     `json:"account_id"`
+	Amount        wire.Money `json:"amount"`
+	Acquirer      string     `json:"acquirer_id"`
+	Merchant      string     `json:"merchant_id"`
+	Terminal      string     `json:"terminal_id"`
+	Category      string     `json:"mcc"`
+	Location      string     `json:"location"`
+	Authorisation string     `json:"authorization_id"`
 }
 
 // Outcome is the result of an operation. Reference and Authorisation are empty when it failed.
@@ -140,19 +130,23 @@ type Outcome struct {
 // Handle makes the handler of POST /simulation/{operation}.
 func (s *Simulator) Handle(operation string) func(*exchange.Call) exchange.Response {
 	return func(c *exchange.Call) exchange.Response {
-		var in Input
-		if refusal := c.BindBody(in.bind(operation)); refusal != nil {
+		in, refusal := exchange.Body[body](c)
+		if refusal != nil {
 			return *refusal
 		}
-		out := s.Do(operation, in)
-		body := simulateBody{Success: out.Success, Message: out.Message}
+		out := s.Do(operation, Input{
+			Kind: in.Kind, Account: in.Account, Authorisation: in.Authorisation, Location: in.Location, Amount: in.Amount, Merchant: ledger.Merchant{
+				AcquirerID: in.Acquirer, CardAcceptorID: in.Merchant, TerminalID: in.Terminal, MerchantCategoryCode: in.Category,
+			},
+		})
+		made := simulateBody{Success: out.Success, Message: out.Message}
 		if operation == Transact {
-			body.Reference = &out.Reference
+			made.Reference = &out.Reference
 		}
 		if !isLater(operation) {
-			body.Authorisation = &out.Authorisation
+			made.Authorisation = &out.Authorisation
 		}
-		return c.JSON(http.StatusOK, body)
+		return c.JSON(http.StatusOK, made)
 	}
 }
 

@@ -26,7 +26,7 @@ type inFlight struct {
 // Hold records that a request will be carried out after d of real time; end removes the record. Hold ignores
 // operations other than transfers and direct entries.
 func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
-	if name := c.Route.Name(); name != transferOperation && name != directEntryOperation {
+	if name := c.Route.Title(); name != transferOperation && name != directEntryOperation {
 		return func() {}
 	}
 	var in struct {
@@ -35,7 +35,7 @@ func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 	}
 	_ = json.Unmarshal(c.Body, &in) // an unreadable body is refused when it is carried out
 	now := time.Now()
-	held := &Running{c.Route.Name(), in.RequestID, c.Params[0], in.Amount.String(), c.At, now, now.Add(d)}
+	held := &Running{c.Route.Title(), in.RequestID, c.Params[0], in.Amount.String(), c.At, now, now.Add(d)}
 	s.running.mu.Lock()
 	defer s.running.mu.Unlock()
 	s.running.list = append(s.running.list, held)

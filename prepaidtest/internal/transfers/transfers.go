@@ -136,7 +136,7 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, uncached bool, move 
 	defer l.Unlock()
 	now := s.clock.Now()
 	s.forgetTransfers(now)
-	key := transferKey{c.Route.Name(), requestID}
+	key := transferKey{c.Route.Title(), requestID}
 	cached, known := s.cache[key]
 	if known && cached.serial <= c.Cached && !uncached {
 		c.Replayed = true
@@ -168,42 +168,40 @@ func (s *Transfers) forgetTransfers(now time.Time) {
 	}
 }
 
+// input has the members of the two bodies that have an effect.
+type input struct {
+	RequestID            string     `json:"request_id"`
+	Amount               wire.Money `json:"amount"`
+	SourceReference      string     `json:"source_reference"`
+	DestinationReference string     `json:"destination_reference"`
+	Destination          string     `json:"destination_account_id"`
+	Kind                 int64      `json:"transaction_type"`
+}
+
 // Transfer handles POST /accounts/{id}/transfer. A transfer fails if funds are insufficient, the source is not
 // active, or the destination does not exist or cannot take money. The response is 200 with an empty transaction_id,
 // and is not cached.
 func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
-	var in struct {
-		initiator, requestID, sourceReference, destinationReference, destination string
-		amount                                                                   wire.Money
-		kind                                                                     int64
-	}
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("initiator_username", &in.initiator)
-		b.String("request_id", &in.requestID).Max(100)
-		b.Decimal("amount", &in.amount, false).Required().Positive()
-		b.String("source_reference", &in.sourceReference).Required().Max(75)
-		b.String("destination_reference", &in.destinationReference).Required().Max(75)
-		b.String("destination_account_id", &in.destination).Required()
-		b.Integer("transaction_type", &in.kind).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[input](c)
+	if refusal != nil {
 		return *refusal
 	}
 	code := ledger.CodeCardToCard
-	if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
+	if strconv.FormatInt(in.Kind, 10) == string(ledger.CodeLoad) {
 		code = ledger.CodeLoad
 	}
 	uncached := s.with.UncachedLoads && code == ledger.CodeLoad
-	return s.pay(c, in.requestID, uncached, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
-		source, destination := l.Account(c.Params[0]), l.Account(in.destination)
+	return s.pay(c, in.RequestID, uncached, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+		source, destination := l.Account(c.Params[0]), l.Account(in.Destination)
 		if source == nil {
 			return 0, new(c.Unusable("the source account does not exist"))
 		}
 		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
-			!source.Room(in.amount.Neg()) || !destination.Room(in.amount) {
+			!source.Room(in.Amount.Neg()) || !destination.Room(in.Amount) {
 			return 0, new(s.failTransfer(c))
 		}
-		out, _ := l.Post(source, ledger.Entry{Type: code, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
-		l.Post(destination, ledger.Entry{Type: code, Amount: in.amount, ParentID: out.ID, Reference: in.destinationReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Type: code, Amount: in.Amount.Neg(), Reference: in.SourceReference}, now)
+		l.Post(destination, ledger.Entry{Type: code, Amount: in.Amount, ParentID: out.ID, Reference: in.DestinationReference}, now)
 		return out.ID, nil
 	})
 }
@@ -211,27 +209,11 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 // DirectEntryOut handles POST /accounts/{id}/directentryout. The reference requires a transaction_id in the response, so
 // DirectEntryOut refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
-	var in struct {
-		initiator, requestID, sourceReference, destinationReference string
-		bankBSB, accountNumber, accountName, bsb                    string
-		amount                                                      wire.Money
-	}
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("initiating_user_id", &in.initiator)
-		b.String("request_id", &in.requestID).Max(100)
-		b.Decimal("amount", &in.amount, false).Required().Positive()
-		b.String("source_reference", &in.sourceReference).Required().Max(75)
-		b.String("destination_reference", &in.destinationReference).Required().Max(75)
-		b.Object("destination_account_info", func(b *wire.Reader) {
-			b.String("bsb", &in.bankBSB).Required().Form(wire.BSB())
-			b.String("account_number", &in.accountNumber).Required().Form(wire.OnlyDigits())
-			b.String("account_name", &in.accountName).Required()
-		}).Required()
-		b.String("bsb", &in.bsb).Required()
-	}); refusal != nil {
+	in, refusal := exchange.Body[input](c)
+	if refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, false, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+	return s.pay(c, in.RequestID, false, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		failed := func(description string) *exchange.Response {
 			if s.with.EmptyDirectEntry {
 				return new(s.failTransfer(c))
@@ -244,10 +226,10 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 			return 0, new(c.Unusable("the source account does not exist"))
 		case source.Status != "active":
 			return 0, failed("the source account is not active")
-		case !source.Room(in.amount.Neg()):
+		case !source.Room(in.Amount.Neg()):
 			return 0, failed("invalid fields: amount is more than the balance")
 		}
-		out, _ := l.Post(source, ledger.Entry{Type: ledger.CodeDirectEntryOut, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Type: ledger.CodeDirectEntryOut, Amount: in.Amount.Neg(), Reference: in.SourceReference}, now)
 		return out.ID, nil
 	})
 }

@@ -20,8 +20,8 @@ func (s DateTime) MarshalJSON() ([]byte, error) {
 // String prints the wire form.
 func (s DateTime) String() string { return time.Time(s).UTC().Format(TimeLayout) }
 
-// parseTime reads a date-time in UTC. It allows a fraction of a second, which JavaScript always writes.
-func parseTime(text string, lenient bool) (time.Time, error) {
+// ParseTime reads a date-time in UTC. It allows a fraction of a second, which JavaScript always writes.
+func ParseTime(text string, lenient bool) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); lenient && err == nil {
 		return at.UTC(), nil
 	}

@@ -261,32 +261,3 @@ func assign[T any](into, from *T, wanted func(f Field, old, given reflect.Value)
 		}
 	}
 }
-
-// Schema describes the member of a response.
-func (f Field) Schema() *Schema {
-	schema := &Schema{Type: Types{"string"}, Emulator: f.tag.Get("emulator")}
-	switch {
-	case f.tag.Get("ref") != "":
-		schema = &Schema{Ref: "#/components/schemas/" + f.tag.Get("ref")}
-	case f.isTime():
-		schema.Format = dateTimeRule
-	case f.kind.Kind() == reflect.Int64:
-		schema.Type, schema.Format = Types{"integer"}, "int64"
-	case f.kind.Kind() == reflect.Bool:
-		schema.Type = Types{"boolean"}
-	case f.kind.Kind() == reflect.Slice:
-		schema.Type, schema.Items = Types{"array"}, &Schema{Type: Types{"string"}}
-	}
-	for rule := range strings.SplitSeq(f.tag.Get("rule"), ",") {
-		Value{binder: &Reader{schema: new(Schema)}, schema: schema}.rule(rule)
-	}
-	schema.Description = f.tag.Get("about")
-	with, single, _ := strings.Cut(f.tag.Get("with"), ",")
-	if single != "" {
-		single = ", for a single account"
-	}
-	if with != "" {
-		schema.note("Only with `" + with + "`" + single + ".")
-	}
-	return schema
-}

@@ -15,8 +15,8 @@ type Money struct {
 
 const mostDigits = decimal.MaxPrec
 
-// errMoney reports a text that is not an amount for this emulator. It never quotes the text.
-var errMoney = errors.New("must be a decimal number of at most 19 digits")
+// ErrMoney reports a text that is not an amount for this emulator. It never quotes the text.
+var ErrMoney = errors.New("must be a decimal number of at most 19 digits")
 
 // Whole is n units.
 func Whole(n int64) Money { return Money{decimal.MustNew(n, 0)} }
@@ -25,20 +25,20 @@ func Whole(n int64) Money { return Money{decimal.MustNew(n, 0)} }
 func ParseMoney(text string) (Money, error) {
 	digits, exponent, ok := parseNumber(text)
 	if !ok || len(digits)+max(exponent, 0) > mostDigits+1 || -exponent > decimal.MaxScale {
-		return Money{}, errMoney
+		return Money{}, ErrMoney
 	}
 	if len(strings.TrimPrefix(digits, "-"))+max(exponent, 0) > mostDigits {
-		return Money{}, errMoney
+		return Money{}, ErrMoney
 	}
 	value, err := decimal.Parse(digits + "e" + strconv.Itoa(exponent))
 	if err != nil {
-		return Money{}, errMoney
+		return Money{}, ErrMoney
 	}
 	return Money{value.Trim(0)}, nil
 }
 
-// parseInteger reads a JSON number that is an integer, such as 2950, 2950.0 and 295e1.
-func parseInteger(text string) (int64, bool) {
+// ParseInteger reads a JSON number that is an integer, such as 2950, 2950.0 and 295e1.
+func ParseInteger(text string) (int64, bool) {
 	digits, exponent, ok := parseNumber(text)
 	if !ok || exponent < 0 {
 		return 0, false

@@ -5,13 +5,6 @@ import (
 	"strconv"
 )
 
-// PageRequest is the requested page; number is 0 if absent. The server replaces a size below the internal minimum or
-// above the maximum by that limit (section 1).
-type PageRequest struct {
-	number, size int
-	sized        bool
-}
-
 // PageSizes are the internal minimum, the default and the maximum of page_size.
 type PageSizes struct{ Least, Normal, Most int }
 
@@ -29,19 +22,24 @@ func (p *PageInfo) Header(h http.Header) {
 	h["X-TotalItems"] = []string{strconv.Itoa(p.items)}
 }
 
-// Page returns the half-open range of the items on a page. Without items every page is valid and
-// empty; otherwise page_number must be from 1 to the number of pages.
-func (s PageSizes) Page(request PageRequest, total int) (from, to int, info *PageInfo, ok bool) {
+// Page returns the half-open range of the items on the page of page_number and page_size, which are empty if absent. A size below the
+// internal minimum or above the maximum is replaced by that limit (section 1). Without items every page is valid and empty; otherwise
+// page_number must be from 1 to the number of pages.
+func (s PageSizes) Page(numberText, sizeText string, total int) (from, to int, info *PageInfo, ok bool) {
 	size := s.Normal
-	if request.sized {
-		size = min(max(request.size, s.Least), s.Most)
+	if sizeText != "" {
+		requested, _ := strconv.Atoi(sizeText) // out of range: the nearest
+		size = min(max(requested, s.Least), s.Most)
 	}
 	info = &PageInfo{size: size, pages: (total + size - 1) / size, items: total}
-	number := max(request.number, 1)
+	number := 1
+	if numberText != "" {
+		number, _ = strconv.Atoi(numberText)
+	}
 	if total == 0 {
 		return 0, 0, info, true
 	}
-	if number > info.pages {
+	if number < 1 || number > info.pages {
 		return 0, 0, info, false
 	}
 	from = (number - 1) * size

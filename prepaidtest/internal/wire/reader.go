@@ -21,7 +21,6 @@ type Reader struct {
 	Document bool     // the text is a user's document, not a request
 	asked    []string // members that were read from a document
 	role     string   // of the object, see Field
-	schema   *Schema  // filled in by DescribeObject; nothing is read then
 }
 
 // Value is a member just read, for the checks that follow.
@@ -36,13 +35,9 @@ type Value struct {
 	count   int // elements of an array
 	number  int64
 	numbers []int64 // of an array
-	schema  *Schema // of DescribeObject
 }
 
-func (b *Reader) take(name string, types ...string) (json.RawMessage, Value) {
-	if b.schema != nil {
-		return nil, Value{binder: b, field: name, schema: b.schema.property(name, types)}
-	}
+func (b *Reader) take(name string) (json.RawMessage, Value) {
 	raw, present := b.Members[name]
 	delete(b.Members, name)
 	if b.Document {
@@ -71,7 +66,7 @@ func (b *Reader) Finish() {
 
 // String reads a string.
 func (b *Reader) String(name string, into *string) Value {
-	raw, v := b.take(name, "string")
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -84,7 +79,7 @@ func (b *Reader) String(name string, into *string) Value {
 
 // Boolean reads true or false.
 func (b *Reader) Boolean(name string, into *bool) Value {
-	raw, v := b.take(name, "boolean")
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -97,12 +92,11 @@ func (b *Reader) Boolean(name string, into *bool) Value {
 
 // Integer reads a JSON number that is an integer, however it is written.
 func (b *Reader) Integer(name string, into *int64) Value {
-	raw, v := b.take(name, "integer")
-	v.schema.formatted("int64")
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
-	number, ok := parseInteger(string(raw))
+	number, ok := ParseInteger(string(raw))
 	if !ok {
 		return v.Fault("must be an integer")
 	}
@@ -110,15 +104,9 @@ func (b *Reader) Integer(name string, into *int64) Value {
 	return v
 }
 
-const fewDigits = "At most 19 digits."
-
 // Decimal reads a JSON number and, if quoted is true, also a number in a string.
 func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
-	raw, v := b.take(name, "number")
-	v.schema.chosen(fewDigits)
-	if quoted {
-		v.schema.note("A string that holds one is taken, too.")
-	}
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -137,9 +125,7 @@ func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 // LoadAmount reads initial_load_amount. Octal and hexadecimal forms are not JSON numbers: they arrive as strings, or
 // QuoteLoadAmount has quoted them. A string may have any form.
 func (b *Reader) LoadAmount(name string, into *Money) Value {
-	raw, v := b.take(name, "number")
-	v.schema.chosen(fewDigits)
-	v.schema.least(0)
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -159,11 +145,10 @@ func (b *Reader) LoadAmount(name string, into *Money) Value {
 func (b *Reader) DateTime(name string, into *time.Time) Value {
 	var text string
 	v := b.String(name, &text)
-	v.schema.dateTime()
 	if !v.Usable {
 		return v
 	}
-	at, err := parseTime(text, b.Lenient)
+	at, err := ParseTime(text, b.Lenient)
 	if err != nil {
 		return v.Fault(err.Error())
 	}
@@ -173,10 +158,7 @@ func (b *Reader) DateTime(name string, into *time.Time) Value {
 
 // Object reads a nested object with its own members.
 func (b *Reader) Object(name string, bind func(*Reader)) Value {
-	raw, v := b.take(name, "object")
-	if v.schema != nil {
-		bind(&Reader{schema: v.schema})
-	}
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -200,7 +182,7 @@ func (v Value) nested(raw json.RawMessage, path string, bind func(*Reader)) Valu
 
 // list reads an array and calls the function element for each element, with the element's path.
 func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, path string)) Value {
-	raw, v := b.take(name, "array")
+	raw, v := b.take(name)
 	if !v.Present {
 		return v
 	}
@@ -219,25 +201,19 @@ func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, pa
 // Objects reads an array of objects.
 func (b *Reader) Objects(name string, bind func(*Reader)) Value {
 	v := b.list(name, func(v Value, raw json.RawMessage, path string) { v.nested(raw, path, bind) })
-	if v.schema != nil {
-		v.schema.Items = DescribeObject(bind)
-	}
 	return v
 }
 
 // Integers reads an array of integers.
 func (b *Reader) Integers(name string, into *[]int64) Value {
 	v := b.list(name, func(v Value, raw json.RawMessage, path string) {
-		number, ok := parseInteger(string(raw))
+		number, ok := ParseInteger(string(raw))
 		if !ok {
 			v.binder.Faults.Add(path, "must be an integer")
 			return
 		}
 		*into = append(*into, number)
 	})
-	if v.schema != nil {
-		v.schema.Items = &Schema{Type: Types{"integer"}, Format: "int64"}
-	}
 	v.numbers = *into
 	return v
 }
@@ -252,9 +228,6 @@ func (b *Reader) Strings(name string, into *[]string) Value {
 		}
 		*into = append(*into, text)
 	})
-	if v.schema != nil {
-		v.schema.Items = &Schema{Type: Types{"string"}}
-	}
 	return v
 }
 
@@ -267,9 +240,6 @@ func (v Value) Fault(rule string) Value {
 
 // Limit adds a fault for a usable value that breaks a limit; a lenient server has no limits.
 func (v Value) Limit(ok bool, rule string) Value {
-	if v.schema != nil {
-		v.schema.note("It " + rule + ".")
-	}
 	return v.limit(ok, rule)
 }
 
@@ -282,10 +252,6 @@ func (v Value) limit(ok bool, rule string) Value {
 
 // Required adds a fault for an absent member.
 func (v Value) Required() Value {
-	if v.schema != nil {
-		v.binder.schema.Required = append(v.binder.schema.Required, v.field)
-		return v
-	}
 	if !v.Present {
 		return v.Fault("is required")
 	}
@@ -294,9 +260,6 @@ func (v Value) Required() Value {
 
 // RequiredWhen adds a fault for an absent member if holds is true. The parameter when describes this condition.
 func (v Value) RequiredWhen(holds bool, when string) Value {
-	if v.schema != nil {
-		v.schema.note("Required " + when + ".")
-	}
 	if holds {
 		return v.Required()
 	}
@@ -311,31 +274,21 @@ func (v Value) Seen(into *bool) Value {
 
 // Max limits a string in code points.
 func (v Value) Max(n int) Value {
-	if v.schema != nil {
-		v.schema.MaxLength = n
-	}
 	return v.limit(utf8.RuneCountInString(v.text) <= n, "has more than "+strconv.Itoa(n)+" characters")
 }
 
 // Min requires at least n code points.
 func (v Value) Min(n int) Value {
-	if v.schema != nil {
-		v.schema.MinLength = n
-	}
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
 // Filled adds a fault for an empty text of a request. In a document, an empty text is allowed, since the service may return one.
 func (v Value) Filled() Value {
-	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
 }
 
 // OneOf adds a fault for any other word, on a lenient server too, since no server can handle other words.
 func (v Value) OneOf(words ...string) Value {
-	if v.schema != nil {
-		v.schema.Enum = words
-	}
 	if v.Usable && !slices.Contains(words, v.text) {
 		return v.Fault("must be one of " + strings.Join(words, ", "))
 	}
@@ -344,41 +297,27 @@ func (v Value) OneOf(words ...string) Value {
 
 // Form adds a fault for a text that does not have the form.
 func (v Value) Form(form Form) Value {
-	v.schema.formed(form)
 	return v.limit(!v.Usable || form.Holds(v.text), form.Rule)
 }
 
 // NotEmpty adds a fault for an array without elements.
 func (v Value) NotEmpty(rule string) Value {
-	if v.schema != nil {
-		v.schema.MinItems = 1
-	}
 	return v.limit(v.count > 0, rule)
 }
 
 // Between adds a fault for an integer, or an element of an array, that is out of range.
 func (v Value) Between(least, most int64, rule string) Value {
-	if limited := v.schema; limited != nil {
-		if limited.Items != nil {
-			limited = limited.Items
-		}
-		limited.Minimum, limited.Maximum = &least, &most
-	}
 	outside := func(n int64) bool { return n < least || n > most }
 	return v.limit(!slices.ContainsFunc(v.numbers, outside) && (v.numbers != nil || !outside(v.number)), rule)
 }
 
 // NotNegative adds a fault for an amount below zero.
 func (v Value) NotNegative() Value {
-	v.schema.least(0)
 	return v.limit(v.amount.Sign() >= 0, "must not be negative")
 }
 
 // Positive adds a fault for zero or less, on a lenient server too: a transfer below zero would take money.
 func (v Value) Positive() Value {
-	if v.schema != nil {
-		v.schema.ExclusiveMinimum = new(int64)
-	}
 	if v.Usable && v.amount.Sign() <= 0 {
 		return v.Fault("must be positive")
 	}

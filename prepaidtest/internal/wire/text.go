@@ -54,10 +54,10 @@ func OnlyDigits() Form {
 }
 
 // Email is the form of an e-mail address.
-func Email() Form { return Form{Holds: isEmail, Rule: "must be an e-mail address", Format: "email"} }
+func Email() Form { return Form{Holds: IsEmail, Rule: "must be an e-mail address", Format: "email"} }
 
-// isEmail accepts one address without a name. The parser returns the local part without its quotes.
-func isEmail(text string) bool {
+// IsEmail accepts one address without a name. The parser returns the local part without its quotes.
+func IsEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address == text {
 		return err == nil
