@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
