@@ -1,6 +1,7 @@
 package prepaidtest
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -90,9 +91,12 @@ type Transaction struct {
 }
 
 func transactionOf(i ledger.Item) Transaction {
-	made := toTransaction(i)
-	made.Description = i.Type.Describe()
-	return made
+	return Transaction{
+		ID: prepaid.TransactionID(strconv.FormatInt(i.ID, 10)), ParentID: prepaid.TransactionID(i.Parent()), AccountID: prepaid.AccountID(i.AccountID),
+		Type: string(i.Type), Description: i.Type.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.RunningBalance.String(),
+		OccurredAt: i.OccurredAt, CardAcceptorID: i.CardAcceptorID, TerminalID: i.TerminalID, AcquirerID: i.AcquirerID,
+		MerchantCategoryCode: i.MerchantCategoryCode, Reference: i.Reference,
+	}
 }
 
 // Transactions returns the history of an account, oldest first.

@@ -111,3 +111,12 @@ func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 		s.service.Accounts.AddWalletToken(l, a, token.Clone())
 	}
 }
+
+// each converts a list. The result is never nil.
+func each[To, From any](list []From, convert func(From) To) []To {
+	all := make([]To, len(list))
+	for i, one := range list {
+		all[i] = convert(one)
+	}
+	return all
+}

@@ -25,34 +25,6 @@ type PolicyCategory struct {
 	Description string
 }
 
-// PolicyMerchant is a card acceptor that a policy lists.
-type PolicyMerchant struct {
-	// AcquirerID is acquirer_id.
-	AcquirerID int64
-	// CardAcceptorID is card_acceptor_id.
-	CardAcceptorID string
-	// Description is the caller's text.
-	Description string
-	// ID is the number that the service gave the rule.
-	ID int64
-}
-
-// PolicyTerminal is a terminal that a policy lists.
-type PolicyTerminal struct {
-	// AcquirerID is acquirer_id.
-	AcquirerID int64
-	// CardAcceptorID is card_acceptor_id.
-	CardAcceptorID string
-	// TerminalID is terminal_id.
-	TerminalID string
-	// NameLocation is card_acceptor_name_location, or empty.
-	NameLocation string
-	// Description is the caller's text, or empty.
-	Description string
-	// ID is the number that the service gave the rule.
-	ID int64
-}
-
 // Policy returns a copy of a company's policy. It returns false for a company without a policy or an unknown id.
 func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	l := s.service.Ledger.RLock()
@@ -61,13 +33,12 @@ func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	if held == nil {
 		return Policy{}, false
 	}
-	p := toPolicy(held)
-	p.DefaultAction = "allow"
+	p := Policy{DefaultAction: "allow", Merchants: held.Merchants, Terminals: held.Terminals}
 	if held.Closed {
 		p.DefaultAction = "deny"
 	}
-	for i, code := range held.Categories {
-		p.Categories[i] = PolicyCategory{policy.CategoryCode(code), policy.DescribeCategory(code)}
+	for _, code := range held.Categories {
+		p.Categories = append(p.Categories, PolicyCategory{policy.CategoryCode(code), policy.DescribeCategory(code)})
 	}
 	return p, true
 }

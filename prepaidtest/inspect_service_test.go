@@ -79,7 +79,8 @@ func TestPolicyIsAsTheServiceShowsIt(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, Policy{
 		DefaultAction: "deny", Categories: []PolicyCategory{{"0742", "Veterinary services"}, {"9998", ""}},
-		Merchants: []PolicyMerchant{{1, "M", "d", 1}}, Terminals: []PolicyTerminal{{2, "N", "T", "L", "", 2}},
+		Merchants: []PolicyMerchant{{AcquirerID: 1, CardAcceptorID: "M", Description: "d", ID: 1}},
+		Terminals: []PolicyTerminal{{AcquirerID: 2, CardAcceptorID: "N", TerminalID: "T", NameLocation: "L", ID: 2}},
 	}, got)
 	open, ok := c.Policy(DefaultCompany)
 	require.True(t, ok)

@@ -3,9 +3,11 @@ package prepaidtest
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/cardprograms/prepaid/prepaidtest/state"
@@ -104,33 +106,15 @@ func (h HookState) LogValue() slog.Value {
 
 func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h.URI), "/?#")) }
 
-// MessageState is an undeliverable message (2.14).
-type MessageState struct {
-	// ID is the message's UUID, the same in each attempt.
-	ID prepaid.MessageID
-	// Type is "transaction", or the type of a ping or an alert.
-	Type string
-	// Time is when the message was made, on the server's clock.
-	Time time.Time
-	// Attempts counts how often the message was sent.
-	Attempts int
-	// Body is the whole message as sent, in JSON.
-	Body string
-}
-
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	hooks := s.service.Hooks.All(l)
-	states := make([]HookState, len(hooks))
-	for i, h := range hooks {
-		states[i] = toHookState(h)
-		states[i].Queued = h.Queued()
-		if h.Undeliverable == nil {
-			states[i].Undeliverable = []MessageState{}
+	return each(s.service.Hooks.All(l), func(h *hooks.Hook) HookState {
+		return HookState{
+			ID: prepaid.HookID(h.ID), URI: h.URI, Scope: slices.Clone(h.Scope), Filter: h.Filter, Enabled: h.Enabled, Reliability: h.Reliability,
+			KeyID: h.KeyID, Queued: h.Queued(), Undeliverable: each(h.Undeliverable, func(m *state.Message) MessageState { return *m }),
 		}
-	}
-	return states
+	})
 }

@@ -1,31 +1,6 @@
 package prepaidtest
 
-import (
-	"fmt"
-	"io"
-	"time"
-
-	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-)
-
-// PINChange is a running PIN change, with the cardholder's one-time password. If you print it, the text has only
-// operation and expiry.
-type PINChange struct {
-	// OperationID is a UUID, returned by POST /pin/initiate.
-	OperationID string
-	// OTP is the one-time password, six digits.
-	OTP string
-	// DeviceID is the ID that later requests must have.
-	DeviceID string
-	// ExpiresAt is in UTC, on the server's clock.
-	ExpiresAt time.Time
-}
-
-// Format writes operation and expiry with every verb.
-func (c PINChange) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
-}
+import "github.com/cardprograms/prepaid"
 
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, sorted by expiry. An
 // unknown EAID fails the test.
@@ -36,11 +11,7 @@ func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	if s.known(l, id) == nil {
 		return nil
 	}
-	var list []PINChange
-	for _, change := range s.service.PINs.Pending(l, string(id), now) {
-		list = append(list, toPINChange(change))
-	}
-	return list
+	return s.service.PINs.Pending(l, id, now)
 }
 
 // OTP returns the cardholder's one-time password for a PIN change, by its operation_id. An unknown

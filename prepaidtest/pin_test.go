@@ -281,7 +281,7 @@ func TestPINChanges(t *testing.T) {
 
 	got := c.PINChanges(id)
 	require.Len(t, got, 2)
-	require.Equal(t, PINChange{OperationID: first, OTP: c.OTP(first), DeviceID: "d", ExpiresAt: c.Now().Add(59 * time.Second)}, got[0])
+	require.Equal(t, PINChange{OperationID: first, AccountID: c.Account(id).ID, OTP: c.OTP(first), DeviceID: "d", ExpiresAt: c.Now().Add(59 * time.Second)}, got[0])
 	require.Equal(t, second, got[1].OperationID)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		text := fmt.Sprintf(verb, got)

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"cmp"
+	"strconv"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
@@ -54,7 +55,9 @@ func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
 		Kind: do.Type, Account: string(do.AccountID), Authorisation: do.AuthorizationID, Location: do.Location,
-		Merchant: fromSimulation(do),
+		Merchant: ledger.Merchant{
+			CardAcceptorID: do.CardAcceptorID, TerminalID: do.TerminalID, AcquirerID: do.AcquirerID, MerchantCategoryCode: do.MerchantCategoryCode,
+		},
 	}
 	made, known := s.authorisation(do.AuthorizationID)
 	if known {
@@ -116,9 +119,11 @@ func (s *Server) Authorizations(id prepaid.AccountID) []Authorization {
 	if s.known(l, id) == nil {
 		return nil
 	}
-	var list []Authorization
-	for _, made := range s.service.Simulator.Of(l, string(id)) {
-		list = append(list, toAuthorization(made))
-	}
-	return list
+	return each(s.service.Simulator.Of(l, string(id)), func(made simulator.Authorisation) Authorization {
+		return Authorization{
+			ID: made.ID, Type: made.Type, Amount: made.Amount.String(), State: string(made.State),
+			TransactionID:  prepaid.TransactionID(strconv.FormatInt(made.TransactionID, 10)),
+			CardAcceptorID: made.CardAcceptorID, TerminalID: made.TerminalID, AcquirerID: made.AcquirerID, MerchantCategoryCode: made.MerchantCategoryCode,
+		}
+	})
 }

@@ -2,7 +2,7 @@ package prepaidtest
 
 import "github.com/cardprograms/prepaid/prepaidtest/state"
 
-// The data of companies and accounts, as package state describes it.
+// The data that the emulator keeps, as package state describes it.
 type (
 	// SeedAccount is the initial state of an account. The zero value is an active, empty account of company 42 with a complete
 	// registration.
@@ -25,4 +25,12 @@ type (
 	WalletToken = state.WalletToken
 	// WalletDevice is the device of a wallet token.
 	WalletDevice = state.WalletDevice
+	// PolicyMerchant is a card acceptor that a policy lists.
+	PolicyMerchant = state.PolicyMerchant
+	// PolicyTerminal is a terminal that a policy lists.
+	PolicyTerminal = state.PolicyTerminal
+	// PINChange is a PIN change. If you print it, the text has only operation and expiry.
+	PINChange = state.PINChange
+	// MessageState is an undeliverable message (2.14).
+	MessageState = state.Message
 )

@@ -22,21 +22,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
-// Message is one webhook message on its way. Its JSON is that of the saved state.
-type Message struct {
-	ID       string    `json:"id"`
-	Type     string    `json:"type"`
-	Time     time.Time `json:"timestamp"`
-	Body     string    `json:"body"` // the same bytes in each attempt
-	Attempts int       `json:"attempts"`
-	Keep     bool      `json:"keep,omitzero"` // stored as undeliverable if all attempts fail
-	Held     bool      `json:"held,omitzero"` // by DelayMessage
-}
-
 // messageBody is the envelope (section 6) with this emulator's own payload for transactions: the history item
 // and its company.
 type messageBody struct {
-	ID          string          `json:"id"`
+	ID          state.MessageID `json:"id"`
 	HookID      string          `json:"hook_id"`
 	Timestamp   wire.DateTime   `json:"timestamp"`
 	Type        string          `json:"type"`
@@ -54,8 +43,8 @@ func newSender(with Options) *http.Client {
 	}
 }
 
-func (s *Hooks) newMessage(hookID, kind string, at time.Time, company state.CompanyID, transaction []byte) *Message {
-	m := &Message{ID: s.ids.UUID(), Type: kind, Time: at}
+func (s *Hooks) newMessage(hookID, kind string, at time.Time, company state.CompanyID, transaction []byte) *state.Message {
+	m := &state.Message{ID: state.MessageID(s.ids.UUID()), Type: kind, Time: at}
 	// Strings, numbers and times always marshal.
 	text, _ := json.Marshal(messageBody{
 		ID: m.ID, HookID: hookID, Timestamp: wire.DateTime(at), Type: kind, CompanyID: company, Transaction: transaction,
@@ -88,8 +77,11 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 
 // Deliver queues a message, old or new, for one attempt.
 func (s *Hooks) Deliver(hookID, body string) error {
-	m := &Message{Time: s.clock.Now(), Body: body}
-	var sent struct{ ID, Type *string }
+	m := &state.Message{Time: s.clock.Now(), Body: body}
+	var sent struct {
+		ID   *state.MessageID
+		Type *string
+	}
 	if json.Unmarshal([]byte(body), &sent) != nil || sent.ID == nil || sent.Type == nil {
 		return errors.New(`the message must be a JSON object with the texts "id" and "type"`)
 	}
@@ -106,7 +98,7 @@ func (s *Hooks) Deliver(hookID, body string) error {
 
 // enqueue puts a message into the queue of its hook. One goroutine drains the queue of a hook until it is empty, so the
 // messages of a hook are sent one after the other. After Close, messages are kept for Save and not sent.
-func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *Message) {
+func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *state.Message) {
 	h.queue = append(h.queue, m)
 	if s.activity.Begin(1) {
 		s.startSending(l, h)
@@ -152,7 +144,7 @@ func (s *Hooks) drain(h *Hook) {
 }
 
 // next takes a message out of the queue. Without a message to send, it returns nil. If wanted is false, the message must be dropped.
-func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
+func (s *Hooks) next(h *Hook) (m *state.Message, config Config, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	closed := s.activity.IsClosed()
@@ -171,7 +163,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 }
 
 // undelivered schedules another attempt, or stores the message.
-func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
+func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *state.Message) {
 	if s.activity.IsClosed() { // Close may have cut the attempt: do not count the attempt
 		m.Attempts--
 		h.queue = slices.Insert(h.queue, 0, m)
@@ -274,7 +266,7 @@ type Task struct {
 	hooks   *Hooks
 	kind    string
 	hook    *Hook
-	message *Message // of a taskSend
+	message *state.Message // of a taskSend
 }
 
 // Do sends the message or alert.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Attempt is one attempt to deliver a message. prepaidtest.Delivery is the exported form.
@@ -23,7 +24,7 @@ type Attempt struct {
 
 // dispatch makes one attempt, which a fault may change, and reports whether the service may treat the message as
 // delivered. m must be in no queue.
-func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message) bool {
+func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *state.Message) bool {
 	if s.takeHeld(m) {
 		return s.send(ctx, h.ID, config, m, nil)
 	}
@@ -41,7 +42,7 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 }
 
 // takeHeld returns and clears the mark of a held message.
-func (s *Hooks) takeHeld(m *Message) bool {
+func (s *Hooks) takeHeld(m *state.Message) bool {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	held := m.Held
@@ -50,11 +51,11 @@ func (s *Hooks) takeHeld(m *Message) bool {
 }
 
 // dispatchPing is dispatch for a ping, which is in no queue.
-func (s *Hooks) dispatchPing(ctx context.Context, hookID string, config Config, m *Message) bool {
+func (s *Hooks) dispatchPing(ctx context.Context, hookID string, config Config, m *state.Message) bool {
 	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Delivery) bool { return f.Pings }))
 }
 
-func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
+func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Delivery) bool {
 	copies := 0
 	if fault != nil && fault.Kind == faults.Duplicate {
 		copies = fault.Copies
@@ -70,8 +71,8 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *M
 }
 
 // send makes one attempt and logs it.
-func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
-	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
+func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Delivery) bool {
+	attempt := Attempt{HookID: hookID, MessageID: string(m.ID), Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {

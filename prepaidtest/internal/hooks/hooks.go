@@ -82,11 +82,11 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activi
 type Hook struct {
 	Config
 	ID            string
-	Undeliverable []*Message
-	queue         []*Message
-	current       *Message // in flight, and not in the queue
-	sending       bool     // a goroutine drains the queue
-	alerting      bool     // an alert is scheduled
+	Undeliverable []*state.Message
+	queue         []*state.Message
+	current       *state.Message // in flight, and not in the queue
+	sending       bool           // a goroutine drains the queue
+	alerting      bool           // an alert is scheduled
 	deleted       bool
 }
 
@@ -97,7 +97,7 @@ type hookBody struct {
 	Filter              string            `json:"filter_spec"`
 	Enabled             bool              `json:"enabled"`
 	Reliability         string            `json:"reliability_mode"`
-	LastUndeliverable   *string           `json:"last_undeliverable"`
+	LastUndeliverable   *state.MessageID  `json:"last_undeliverable"`
 	LastUndeliverableAt *wire.DateTime    `json:"last_undeliverable_timestamp"`
 	KeyID               string            `json:"hmac_key_id"`
 }
@@ -252,7 +252,7 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	if h == nil {
 		return hookNotFound(c)
 	}
-	return exchange.Paged(c, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
+	return exchange.Paged(c, h.Undeliverable, func(to []byte, m *state.Message) []byte { return append(to, m.Body...) })
 }
 
 // DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss. It dismisses all listed messages, or none if one
@@ -272,7 +272,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	}
 	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(in.Messages))
 	for _, m := range h.Undeliverable {
-		stored[m.ID] = true
+		stored[string(m.ID)] = true
 	}
 	for _, id := range in.Messages {
 		dismissed[id] = true
@@ -280,7 +280,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
 		}
 	}
-	h.Undeliverable = slices.DeleteFunc(slices.Clone(h.Undeliverable), func(m *Message) bool { return dismissed[m.ID] })
+	h.Undeliverable = slices.DeleteFunc(slices.Clone(h.Undeliverable), func(m *state.Message) bool { return dismissed[string(m.ID)] })
 	return exchange.Done(http.StatusNoContent)
 }
 

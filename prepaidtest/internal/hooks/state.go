@@ -7,14 +7,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // SavedHook is a hook in the saved state.
 type SavedHook struct {
 	ID string `json:"id"`
 	Config
-	Undeliverable []Message `json:"undeliverable"`
-	Queue         []Message `json:"queue"`
+	Undeliverable []state.Message `json:"undeliverable"`
+	Queue         []state.Message `json:"queue"`
 }
 
 // Save returns the hooks, oldest first.
@@ -28,7 +29,7 @@ func (s *Hooks) Save(_ ledger.View) []SavedHook {
 
 // saved does not count a running attempt, since a restart repeats this attempt. The caller holds the lock.
 func (h *Hook) saved() SavedHook {
-	saved := SavedHook{h.ID, h.Config, []Message{}, []Message{}}
+	saved := SavedHook{h.ID, h.Config, []state.Message{}, []state.Message{}}
 	for _, m := range h.Undeliverable {
 		saved.Undeliverable = append(saved.Undeliverable, *m)
 	}
@@ -53,11 +54,11 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 		}
 		h := &Hook{ID: add.ID, Config: add.Config}
 		for _, list := range []struct {
-			from []Message
-			to   *[]*Message
+			from []state.Message
+			to   *[]*state.Message
 		}{{add.Undeliverable, &h.Undeliverable}, {add.Queue, &h.queue}} {
 			for _, m := range list.from {
-				if err := m.check(); err != nil {
+				if err := checkMessage(&m); err != nil {
 					return document.Wrong("hooks", i, err.Error())
 				}
 				*list.to = append(*list.to, &m)
@@ -69,7 +70,7 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 	return nil
 }
 
-func (m *Message) check() error {
+func checkMessage(m *state.Message) error {
 	if !json.Valid([]byte(m.Body)) {
 		return errors.New("has a message whose body is not JSON")
 	}
@@ -78,7 +79,7 @@ func (m *Message) check() error {
 
 // Save returns the kind, the hook and the message (nil for an alert). If the hook was deleted, ok is false: the task has
 // no effect.
-func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool) {
+func (t *Task) Save(_ ledger.View) (kind, hook string, message *state.Message, ok bool) {
 	if t.message != nil {
 		message = new(*t.message)
 	}
@@ -89,7 +90,7 @@ func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool
 func (s *Hooks) HasTask(kind string) bool { return kind == taskSend || kind == taskAlert }
 
 // RestoreTask returns a saved task.
-func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *Message) (clock.Job, error) {
+func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *state.Message) (clock.Job, error) {
 	task := &Task{hooks: s, kind: kind, hook: s.byID[hook]}
 	switch {
 	case kind == taskAlert && task.hook == nil:
@@ -101,5 +102,5 @@ func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *Message
 		return nil, errors.New("has no hook of the document or no message")
 	}
 	task.message = message
-	return task, message.check()
+	return task, checkMessage(message)
 }

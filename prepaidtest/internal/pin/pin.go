@@ -17,17 +17,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
-
-// Change is a PIN change. Its JSON is that of the saved state.
-type Change struct {
-	OperationID string    `json:"operation_id"`
-	AccountID   string    `json:"account_id"`
-	DeviceID    string    `json:"device_id"`
-	OTP         string    `json:"otp"`
-	ExpiresAt   time.Time `json:"expires"`
-	Finished    bool      `json:"finished"`
-}
 
 // PINs carries out PIN changes. The ledger's lock guards it.
 type PINs struct {
@@ -37,7 +28,7 @@ type PINs struct {
 	with   Options
 	key    func() (*Identity, error) // makes the identity when it is first needed
 
-	changes  map[string]*Change
+	changes  map[string]*state.PINChange
 	identity *Identity // nil until it is made
 }
 
@@ -50,7 +41,7 @@ type Options struct {
 
 // New makes the PIN operations.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *PINs {
-	s := &PINs{ledger: books, clock: c, ids: from, with: with, changes: make(map[string]*Change)}
+	s := &PINs{ledger: books, clock: c, ids: from, with: with, changes: make(map[string]*state.PINChange)}
 	s.key = sync.OnceValues(s.makeIdentity)
 	return s
 }
@@ -88,13 +79,13 @@ func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 		}
 	}
 	id := s.ids.UUID()
-	s.changes[id] = &Change{OperationID: id, AccountID: in.Account, DeviceID: in.Device, OTP: s.ids.Digits(6), ExpiresAt: now.Add(s.with.OTPLifetime).UTC()}
+	s.changes[id] = &state.PINChange{OperationID: id, AccountID: a.ID, DeviceID: in.Device, OTP: s.ids.Digits(6), ExpiresAt: now.Add(s.with.OTPLifetime).UTC()}
 	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
 // Validate handles POST /pin/validate: it opens the envelope and checks the one-time password.
 func (s *PINs) Validate(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *Change, _ string) exchange.Response {
+	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *state.PINChange, _ string) exchange.Response {
 		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
@@ -102,14 +93,14 @@ func (s *PINs) Validate(c *exchange.Call) exchange.Response {
 // Execute handles POST /pin/execute: it checks as Validate does and sets the PIN, once per operation. It does
 // not require a previous Validate.
 func (s *PINs) Execute(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(l ledger.Locked, id string, change *Change, pin string) exchange.Response {
+	return s.sealedPIN(c, func(l ledger.Locked, id string, change *state.PINChange, pin string) exchange.Response {
 		change.Finished = true
-		l.Account(change.AccountID).PIN = pin
+		l.Account(string(change.AccountID)).PIN = pin
 		return c.JSON(http.StatusOK, pinBody{id, "executed"})
 	})
 }
 
-func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *Change, pin string) exchange.Response) exchange.Response {
+func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *state.PINChange, pin string) exchange.Response) exchange.Response {
 	in, refusal := exchange.Body[struct {
 		Device string `json:"device_id"`
 		ID     string `json:"operation_id"`
@@ -139,16 +130,16 @@ func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, 
 		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
-	l.Account(change.AccountID).PINTries = 0
+	l.Account(string(change.AccountID)).PINTries = 0
 	return use(l, in.ID, change, pin)
 }
 
 // wrongTry counts a wrong try (see Options).
-func (s *PINs) wrongTry(l ledger.Locked, change *Change) {
+func (s *PINs) wrongTry(l ledger.Locked, change *state.PINChange) {
 	if s.with.Tries == 0 {
 		return
 	}
-	a := l.Account(change.AccountID)
+	a := l.Account(string(change.AccountID))
 	if a.PINTries++; a.PINTries >= s.with.Tries {
 		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
 		change.Finished = true
@@ -168,14 +159,14 @@ func (s *PINs) OTP(_ ledger.View, id string) (otp string, known bool) {
 func (s *PINs) Identity() (*Identity, error) { return s.key() }
 
 // Pending returns the PIN changes of an account that are neither finished nor expired, sorted by expiry.
-func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Change {
-	var list []Change
+func (s *PINs) Pending(_ ledger.View, eaid state.AccountID, now time.Time) []state.PINChange {
+	var list []state.PINChange
 	for _, change := range s.changes {
 		if change.AccountID == eaid && !change.Finished && now.Before(change.ExpiresAt) {
 			list = append(list, *change)
 		}
 	}
-	slices.SortFunc(list, func(a, b Change) int {
+	slices.SortFunc(list, func(a, b state.PINChange) int {
 		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.OperationID, b.OperationID))
 	})
 	return list

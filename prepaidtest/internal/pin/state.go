@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // SavedIdentity has the key and the certificate in DER.
@@ -16,8 +17,8 @@ type SavedIdentity struct {
 }
 
 // Save returns the PIN changes and the identity; the identity is nil if none was made.
-func (s *PINs) Save(_ ledger.View) ([]Change, *SavedIdentity, error) {
-	changes := document.Sorted(s.changes, func(_ string, c *Change) Change { return *c })
+func (s *PINs) Save(_ ledger.View) ([]state.PINChange, *SavedIdentity, error) {
+	changes := document.Sorted(s.changes, func(_ string, c *state.PINChange) state.PINChange { return *c })
 	if s.identity == nil {
 		return changes, nil, nil
 	}
@@ -26,9 +27,9 @@ func (s *PINs) Save(_ ledger.View) ([]Change, *SavedIdentity, error) {
 }
 
 // Restore loads the saved state.
-func (s *PINs) Restore(l ledger.Locked, changes []Change, identity *SavedIdentity) error {
+func (s *PINs) Restore(l ledger.Locked, changes []state.PINChange, identity *SavedIdentity) error {
 	for i, add := range changes {
-		if l.Account(add.AccountID) == nil {
+		if l.Account(string(add.AccountID)) == nil {
 			return document.Wrong("pin_changes", i, "has no account of the document")
 		}
 		s.changes[add.OperationID] = &add

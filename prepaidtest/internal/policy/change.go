@@ -6,6 +6,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // change is the body of a change with rules of one kind.
@@ -49,17 +50,17 @@ func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
 
 // ChangeMerchants handles POST /policy/{id}/merchants.
 func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
-	return changePolicy(s, c, func(p *Policy, in change[MerchantRule]) {
+	return changePolicy(s, c, func(p *Policy, in change[state.PolicyMerchant]) {
 		s.AddMerchants(p, in.Add)
-		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r MerchantRule) bool { return slices.ContainsFunc(in.Remove, r.Same) })
+		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r state.PolicyMerchant) bool { return slices.ContainsFunc(in.Remove, SameMerchant(r)) })
 	})
 }
 
 // ChangeTerminals handles POST /policy/{id}/terminals. The three ids of the request select the rule to
 // remove (rule 3 of 4.3).
 func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
-	return changePolicy(s, c, func(p *Policy, in change[TerminalRule]) {
+	return changePolicy(s, c, func(p *Policy, in change[state.PolicyTerminal]) {
 		s.AddTerminals(p, in.Add)
-		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r TerminalRule) bool { return slices.ContainsFunc(in.Remove, r.Same) })
+		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r state.PolicyTerminal) bool { return slices.ContainsFunc(in.Remove, SameTerminal(r)) })
 	})
 }

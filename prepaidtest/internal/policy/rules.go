@@ -1,15 +1,23 @@
 package policy
 
-import "slices"
+import (
+	"slices"
 
-// Same reports whether two rules are for one merchant.
-func (r MerchantRule) Same(o MerchantRule) bool {
-	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID
+	"github.com/cardprograms/prepaid/prepaidtest/state"
+)
+
+// SameMerchant returns a function that reports whether another rule is for the same merchant.
+func SameMerchant(r state.PolicyMerchant) func(state.PolicyMerchant) bool {
+	return func(o state.PolicyMerchant) bool {
+		return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID
+	}
 }
 
-// Same reports whether two rules are for one terminal.
-func (r TerminalRule) Same(o TerminalRule) bool {
-	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID && r.TerminalID == o.TerminalID
+// SameTerminal returns a function that reports whether another rule is for the same terminal.
+func SameTerminal(r state.PolicyTerminal) func(state.PolicyTerminal) bool {
+	return func(o state.PolicyTerminal) bool {
+		return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID && r.TerminalID == o.TerminalID
+	}
 }
 
 // AddCategories adds the codes that are not listed yet.
@@ -22,9 +30,9 @@ func (p *Policy) AddCategories(codes []int64) {
 }
 
 // AddMerchants adds the rules that p lacks.
-func (s *Policies) AddMerchants(p *Policy, rules []MerchantRule) {
+func (s *Policies) AddMerchants(p *Policy, rules []state.PolicyMerchant) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.Merchants, r.Same) {
+		if !slices.ContainsFunc(p.Merchants, SameMerchant(r)) {
 			s.LastRule++
 			r.ID = s.LastRule
 			p.Merchants = append(p.Merchants, r)
@@ -33,9 +41,9 @@ func (s *Policies) AddMerchants(p *Policy, rules []MerchantRule) {
 }
 
 // AddTerminals adds the rules that p lacks.
-func (s *Policies) AddTerminals(p *Policy, rules []TerminalRule) {
+func (s *Policies) AddTerminals(p *Policy, rules []state.PolicyTerminal) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.Terminals, r.Same) {
+		if !slices.ContainsFunc(p.Terminals, SameTerminal(r)) {
 			s.LastRule++
 			r.ID = s.LastRule
 			p.Terminals = append(p.Terminals, r)

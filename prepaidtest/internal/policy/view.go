@@ -8,46 +8,29 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // Policy is a company's restriction policy. An open-loop policy allows unlisted items. A closed-loop policy allows
 // listed items.
 type Policy struct {
-	Closed     bool           `json:"closed"`
-	Categories []int64        `json:"categories,omitzero"`
-	Merchants  []MerchantRule `json:"merchants,omitzero"`
-	Terminals  []TerminalRule `json:"terminals,omitzero"`
+	Closed     bool                   `json:"closed"`
+	Categories []int64                `json:"categories,omitzero"`
+	Merchants  []state.PolicyMerchant `json:"merchants,omitzero"`
+	Terminals  []state.PolicyTerminal `json:"terminals,omitzero"`
 }
 
 type categoryRule struct {
 	Code string `json:"merchant_category_code"`
 }
 
-// MerchantRule lists a merchant. The service gives the ID.
-type MerchantRule struct {
-	AcquirerID     int64  `json:"acquirer_id" rule:"required"`
-	CardAcceptorID string `json:"card_acceptor_id" rule:"required"`
-	Description    string `json:"description" rule:"required"`
-	ID             int64  `json:"id" only:"response" about:"Internal identifier of the merchant."`
-}
-
-// TerminalRule lists a terminal. The service gives the ID.
-type TerminalRule struct {
-	AcquirerID     int64  `json:"acquirer_id" rule:"required"`
-	CardAcceptorID string `json:"card_acceptor_id" rule:"required"`
-	TerminalID     string `json:"terminal_id" rule:"required"`
-	NameLocation   string `json:"card_acceptor_name_location,omitzero"`
-	Description    string `json:"description,omitzero"`
-	ID             int64  `json:"id" only:"response" about:"Internal identifier of the terminal."`
-}
-
 // policyBody has the lists that an operation shows, even if they are empty.
 type policyBody struct {
-	DefaultAction string         `json:"default_action"`
-	Description   string         `json:"description"`
-	Terminals     []TerminalRule `json:"terminals,omitzero"`
-	Categories    []categoryRule `json:"categories,omitzero"`
-	Merchants     []MerchantRule `json:"merchants,omitzero"`
+	DefaultAction string                 `json:"default_action"`
+	Description   string                 `json:"description"`
+	Terminals     []state.PolicyTerminal `json:"terminals,omitzero"`
+	Categories    []categoryRule         `json:"categories,omitzero"`
+	Merchants     []state.PolicyMerchant `json:"merchants,omitzero"`
 }
 
 func (p *Policy) head() policyBody {
@@ -75,8 +58,8 @@ func (p *Policy) approves(m ledger.Merchant) bool {
 		return err == nil && id == acquirer && acceptor == m.CardAcceptorID
 	}
 	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return CategoryCode(code) == m.MerchantCategoryCode }) ||
-		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.CardAcceptorID) }) ||
-		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
+		slices.ContainsFunc(p.Merchants, func(r state.PolicyMerchant) bool { return same(r.AcquirerID, r.CardAcceptorID) }) ||
+		slices.ContainsFunc(p.Terminals, func(r state.PolicyTerminal) bool {
 			return same(r.AcquirerID, r.CardAcceptorID) && r.TerminalID == m.TerminalID
 		})
 	return listed == p.Closed

@@ -36,7 +36,7 @@ type stateDocument struct {
 	Runs           []reports.SavedRun         `json:"report_runs"`
 	DIPKeys        []accounts.Key             `json:"dip_keys"`
 	DIPUsed        []string                   `json:"dip_used"`
-	PINChanges     []pin.Change               `json:"pin_changes"`
+	PINChanges     []state.PINChange          `json:"pin_changes"`
 	PINIdentity    *pin.SavedIdentity         `json:"pin_identity,omitzero"`
 	Hooks          []hooks.SavedHook          `json:"hooks"`
 	Tasks          []savedTask                `json:"tasks"`
@@ -64,5 +64,5 @@ type savedTask struct {
 	Kind    string           `json:"kind"`
 	Input   *simulator.Input `json:"input,omitzero"`
 	Hook    string           `json:"hook_id,omitzero"`
-	Message *hooks.Message   `json:"message,omitzero"`
+	Message *state.Message   `json:"message,omitzero"`
 }

@@ -14,8 +14,8 @@ type seedCompany struct {
 	state.Company
 	path       string
 	categories []int64
-	merchants  []policy.MerchantRule
-	terminals  []policy.TerminalRule
+	merchants  []state.PolicyMerchant
+	terminals  []state.PolicyTerminal
 }
 
 func (d *seedDocument) bindCompany(b *wire.Reader) {
@@ -33,12 +33,12 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 	rules := []wire.Value{
 		b.Integers("categories", &add.categories),
 		b.Objects("merchants", func(b *wire.Reader) {
-			var r policy.MerchantRule
+			var r state.PolicyMerchant
 			b.Struct(&r)
 			add.merchants = append(add.merchants, r)
 		}),
 		b.Objects("terminals", func(b *wire.Reader) {
-			var r policy.TerminalRule
+			var r state.PolicyTerminal
 			b.Struct(&r)
 			add.terminals = append(add.terminals, r)
 		}),
@@ -62,12 +62,12 @@ func (add *seedCompany) checkRules(b *wire.Reader) {
 		}
 	}
 	for i, r := range add.merchants {
-		if slices.ContainsFunc(add.merchants[:i], r.Same) {
+		if slices.ContainsFunc(add.merchants[:i], policy.SameMerchant(r)) {
 			fault("merchants", i, "is there twice")
 		}
 	}
 	for i, r := range add.terminals {
-		if slices.ContainsFunc(add.terminals[:i], r.Same) {
+		if slices.ContainsFunc(add.terminals[:i], policy.SameTerminal(r)) {
 			fault("terminals", i, "is there twice")
 		}
 	}

@@ -84,7 +84,9 @@ func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
 	a := server.Account(id)
 	return accountJSON{
 		a.ID, a.Status, json.Number(a.Balance), a.PINSet,
-		each(server.PINChanges(id), func(change prepaidtest.PINChange) pinChangeJSON { return pinChangeJSON(change) }),
+		each(server.PINChanges(id), func(change prepaidtest.PINChange) pinChangeJSON {
+			return pinChangeJSON{change.OperationID, change.OTP, change.DeviceID, change.ExpiresAt}
+		}),
 		each(server.Authorizations(id), func(made prepaidtest.Authorization) authorizationJSON {
 			return authorizationJSON{made.ID, made.Type, json.Number(made.Amount), made.State}
 		}),

@@ -13,12 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
 // fill sets every field to a different value.
@@ -102,27 +96,4 @@ func TestEveryMemberOfAnAccount(t *testing.T) {
 	var saved bytes.Buffer
 	require.NoError(t, c.Save(&saved))
 	require.Equal(t, want, start(t, Options{State: &saved}).Account(id).Account)
-}
-
-// A field with another spelling on the other side would be omitted.
-func TestFieldsHaveTheSameNames(t *testing.T) {
-	t.Parallel()
-	missing := func(of, in reflect.Type) []string {
-		names := []string{}
-		for field := range of.Fields() {
-			if _, found := in.FieldByName(field.Name); !found {
-				names = append(names, field.Name)
-			}
-		}
-		return names
-	}
-	require.Equal(t, []string{"Description"}, missing(reflect.TypeFor[Transaction](), reflect.TypeFor[ledger.Item]()))
-	require.Empty(t, missing(reflect.TypeFor[Authorization](), reflect.TypeFor[simulator.Authorisation]()))
-	require.Equal(t, []string{"DefaultAction"}, missing(reflect.TypeFor[Policy](), reflect.TypeFor[policy.Policy]()))
-	require.Empty(t, missing(reflect.TypeFor[PolicyMerchant](), reflect.TypeFor[policy.MerchantRule]()))
-	require.Empty(t, missing(reflect.TypeFor[PolicyTerminal](), reflect.TypeFor[policy.TerminalRule]()))
-	require.Empty(t, missing(reflect.TypeFor[PINChange](), reflect.TypeFor[pin.Change]()))
-	require.Equal(t, []string{"Queued"}, missing(reflect.TypeFor[HookState](), reflect.TypeFor[hooks.Hook]()))
-	require.Empty(t, missing(reflect.TypeFor[MessageState](), reflect.TypeFor[hooks.Message]()))
-	require.Empty(t, missing(reflect.TypeFor[ledger.Merchant](), reflect.TypeFor[Simulation]()))
 }
