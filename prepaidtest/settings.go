@@ -65,7 +65,7 @@ func newSettings(o Options) (settings, error) {
 		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
 		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},
 		Hooks: hooks.Options{
-			MediaType: s.form.MediaType, Roots: o.WebhookRoots, HTTPLoopback: o.AllowHTTPOnLoopback, Signature: hooks.Signing(*o.Signature),
+			MediaType: s.form.MediaType, Roots: o.WebhookRoots, HTTPLoopback: o.AllowHTTPOnLoopback, Lenient: s.Lenient, Signature: hooks.Signing(*o.Signature),
 			Retries: o.DeliveryRetries, Timeout: cmp.Or(o.DeliveryTimeout, 5*time.Second), AlertEvery: cmp.Or(o.AlertEvery, time.Hour),
 			PingType: cmp.Or(o.PingType, "ping"), AlertType: cmp.Or(o.AlertType, "undeliverable_alert"),
 			Filters: filters, LogSize: max(cmp.Or(o.RequestLog, 10_000), 0),

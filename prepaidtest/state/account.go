@@ -34,48 +34,48 @@ type Account struct {
 	// has at least two decimals. A saved state and a seed document have it as a number.
 	Balance string `json:"-"`
 	// CardNumber is masked, and has at least 4 characters. Default: generated.
-	CardNumber string `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
+	CardNumber string `json:"card_number"`
 	// CompanyID is the owner. Default company 42.
-	CompanyID CompanyID `json:"company_id" in:"status" about:"Owning company (program)."`
+	CompanyID CompanyID `json:"company_id"`
 	// ExternalID is external_account_id, which is not the EAID. Default: generated.
-	ExternalID string `json:"external_account_id" in:"status" seed:"min=1" about:"External reference."`
+	ExternalID string `json:"external_account_id"`
 	// PlasticExpiry is the expiry of the card, in UTC. Default: four years from now.
-	PlasticExpiry time.Time `json:"plastic_expiry" in:"status" about:"Expiry of the plastic, in UTC."`
+	PlasticExpiry time.Time `json:"plastic_expiry"`
 	// ProductType is reloadable, gift or loyalty. Default: the company's.
-	ProductType string `json:"product_type" in:"status" rule:"in=reloadable|gift|loyalty"`
+	ProductType string `json:"product_type"`
 	// Status is one of the eleven values of AccountStatuses. Default "active".
-	Status string `json:"status" in:"status" rule:"account-status"`
+	Status string `json:"status"`
 	// PlasticDisabled makes is_plastic_enabled false.
-	PlasticDisabled Inverted `json:"is_plastic_enabled" in:"status"`
+	PlasticDisabled Inverted `json:"is_plastic_enabled"`
 	// ID is the EAID. Default: generated.
-	ID AccountID `json:"account_id" seed:"min=1" about:"External Account Id (EAID)."`
+	ID AccountID `json:"account_id"`
 	// AccountExpiry is the expiry of the account, in UTC. Default: four years from now.
-	AccountExpiry time.Time `json:"account_expiry" about:"Expiry of the account, in UTC."`
+	AccountExpiry time.Time `json:"account_expiry"`
 	// AccountType is proxy (default) or ledger.
-	AccountType string `json:"account_type" rule:"in=proxy|ledger" about:"Proxy card, or ledger of salary packaging (benefit)."`
+	AccountType string `json:"account_type"`
 	// DisplayName is at most 100 characters; optional.
-	DisplayName string `json:"display_name,omitzero" sent:"max=100" about:"Name given by the client; in salary packaging employer and benefit."`
+	DisplayName string `json:"display_name,omitzero"`
 	// NameOnCard has 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop; optional.
-	NameOnCard string `json:"name_on_card,omitzero" sent:"min=2,max=19,name-on-card" about:"Name engraved on the card."`
+	NameOnCard string `json:"name_on_card,omitzero"`
 	// Key is client_account_key, at most 255 characters of printable ASCII; optional.
-	Key string `json:"client_account_key,omitzero" rule:"max=255,ascii" about:"Key of salary packaging."`
+	Key string `json:"client_account_key,omitzero"`
 	// Portal is optional.
-	Portal *PortalIdentifier `json:"portal_identifier,omitzero" ref:"PortalIdentifier"`
+	Portal *PortalIdentifier `json:"portal_identifier,omitzero"`
 	// Cardholder is the registration, nil only in a seed. Default: a complete registration of a fictional person, also for single
 	// required members.
-	Cardholder *Cardholder `json:"personal" with:"with_personal" ref:"Personal"`
+	Cardholder *Cardholder `json:"personal"`
 	// FreeText is the program's own data.
-	FreeText FreeText `json:"free_text" with:"with_freetext" ref:"FreeText"`
+	FreeText FreeText `json:"free_text"`
 	// BPAYReference is bpay_reference_number. Default: generated.
-	BPAYReference string `json:"bpay_reference_number" seed:"-" with:"with_bpay"`
+	BPAYReference string `json:"bpay_reference_number"`
 	// DirectEntry is direct_entry_account_number. Default: generated.
-	DirectEntry string `json:"direct_entry_account_number" seed:"-" with:"with_directentry"`
+	DirectEntry string `json:"direct_entry_account_number"`
 	// MDESConfigID is at most 10 characters; optional.
-	MDESConfigID string `json:"mdes_config_id,omitzero" sent:"max=10" with:"with_tokeninfo,single" about:"Configuration of the wallet token service."`
+	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// CorrespondingAccountID is the EAID of the card that this one replaces; optional.
-	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero" seed:"min=1" with:"with_correspondingaccountid,single"`
+	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
 	// CardholderType is 1 (default) or 2.
-	CardholderType int64 `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
+	CardholderType int64 `json:"card_holder_type"`
 }
 
 // Format prints EAID, status and balance with every verb.

@@ -4,29 +4,29 @@ package state
 // "1990-05-01T00:00:00Z".
 type Cardholder struct {
 	// Title is at most 50 characters.
-	Title string `json:"title,omitzero" rule:"max=50"`
+	Title string `json:"title,omitzero"`
 	// FirstName is at most 50 characters; required.
-	FirstName string `json:"first_name" rule:"required,filled,max=50"`
+	FirstName string `json:"first_name"`
 	// MiddleName is at most 50 characters.
-	MiddleName string `json:"middle_name,omitzero" rule:"max=50"`
+	MiddleName string `json:"middle_name,omitzero"`
 	// LastName is at most 50 characters; required.
-	LastName string `json:"last_name" rule:"required,filled,max=50"`
+	LastName string `json:"last_name"`
 	// PrimaryAddress is required.
-	PrimaryAddress Address `json:"primary_address" as:"primary" rule:"required"`
+	PrimaryAddress Address `json:"primary_address"`
 	// AlternateAddress is optional and has no third line.
 	AlternateAddress *Address `json:"alternate_address,omitzero"`
 	// Sex is M or F. A wallet needs it.
-	Sex string `json:"sex,omitzero" rule:"in=M|F"`
+	Sex string `json:"sex,omitzero"`
 	// MobileNumber is at most 50 characters. A wallet and a PIN need it.
-	MobileNumber string `json:"mobile_number,omitzero" rule:"max=50"`
+	MobileNumber string `json:"mobile_number,omitzero"`
 	// PhoneNumber is at most 50 characters.
-	PhoneNumber string `json:"phone_number,omitzero" rule:"max=50"`
+	PhoneNumber string `json:"phone_number,omitzero"`
 	// DateOfBirth is a date-time; required.
-	DateOfBirth string `json:"date_of_birth" rule:"date-time,required"`
+	DateOfBirth string `json:"date_of_birth"`
 	// EmailAddress has the form of an e-mail address. A wallet and a PIN need it.
-	EmailAddress string `json:"email_address,omitzero" rule:"email"`
+	EmailAddress string `json:"email_address,omitzero"`
 	// DriverLicenceNumber is at most 30 characters.
-	DriverLicenceNumber string `json:"driver_licence_number,omitzero" rule:"max=30"`
+	DriverLicenceNumber string `json:"driver_licence_number,omitzero"`
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero"`
 }
@@ -34,29 +34,29 @@ type Cardholder struct {
 // Address is a primary or alternate address (2.4).
 type Address struct {
 	// Line1 is at most 50 characters.
-	Line1 string `json:"address_line1,omitzero" rule:"max=50"`
+	Line1 string `json:"address_line1,omitzero"`
 	// Line2 is at most 50 characters.
-	Line2 string `json:"address_line2,omitzero" rule:"max=50"`
+	Line2 string `json:"address_line2,omitzero"`
 	// Line3 is at most 50 characters; primary address only.
-	Line3 string `json:"address_line3,omitzero" rule:"max=50" only:"primary"`
+	Line3 string `json:"address_line3,omitzero"`
 	// City is the city or suburb, at most 50 characters.
-	City string `json:"city,omitzero" rule:"max=50"`
+	City string `json:"city,omitzero"`
 	// State is at most 6 characters; required in a primary address.
-	State string `json:"state,omitzero" rule:"max=6" primary:"required,filled"`
+	State string `json:"state,omitzero"`
 	// Country is ISO 3166 alpha-2; required in a primary address.
-	Country string `json:"country,omitzero" rule:"country2" primary:"required"`
+	Country string `json:"country,omitzero"`
 	// Postcode is alphanumeric, at most 30 characters.
-	Postcode string `json:"postcode,omitzero" rule:"max=30,alphanumeric"`
+	Postcode string `json:"postcode,omitzero"`
 }
 
 // Passport has three required fields (2.5).
 type Passport struct {
 	// Number is at most 10 characters.
-	Number string `json:"passport_number" rule:"required,max=10"`
+	Number string `json:"passport_number"`
 	// Expiry is a date-time later than the current time.
-	Expiry string `json:"passport_expiry" rule:"date-time,required,later"`
+	Expiry string `json:"passport_expiry"`
 	// IssuingCountry is ISO 3166 alpha-3.
-	IssuingCountry string `json:"passport_issuing_country" rule:"required,country3"`
+	IssuingCountry string `json:"passport_issuing_country"`
 }
 
 // FreeText is a program's own data (2.6). An account without free text shows empty strings.
@@ -90,9 +90,9 @@ type FreeText struct {
 // PortalIdentifier names a cardholder in the portal (2.7). All three fields are required.
 type PortalIdentifier struct {
 	// ClientID is the portal's client.
-	ClientID string `json:"client_id" rule:"required"`
+	ClientID string `json:"client_id"`
 	// ProgramID is the portal's program.
-	ProgramID string `json:"program_id" rule:"required"`
+	ProgramID string `json:"program_id"`
 	// CardholderID is the portal's cardholder.
-	CardholderID string `json:"cardholder_id" rule:"required"`
+	CardholderID string `json:"cardholder_id"`
 }

@@ -58,7 +58,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	}
 	in.Status, in.AccountExpiry = s.with.InitialStatus, cmp.Or(in.GiftExpiry, in.AccountExpiry)
 	a := l.Open(owner, in.Account, in.Load, "initial load", s.clock.Now())
-	return c.Encoded(http.StatusCreated, a.Append(nil, "created", nil))
+	return c.Encoded(http.StatusCreated, a.Append(nil, "CreatedAccount", nil))
 }
 
 // Update handles PUT /accounts/{id}. It replaces the whole registration.

@@ -15,7 +15,7 @@ func (s *Accounts) Search(c *exchange.Call) exchange.Response {
 	key, with := ledger.Key{ClientID: c.Parameter("client_id"), Key: c.Parameter("client_account_key")}, c.Flags()
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return exchange.Paged(c, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
+	return exchange.Paged(c, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "Account", with) })
 }
 
 // companyFilter is the query of the company search; empty fields do not filter.
@@ -54,9 +54,9 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 		}
 	}
 	if s.with.CompanyObject && len(found) > 0 {
-		return c.Encoded(http.StatusOK, found[0].Append(nil, "", with))
+		return c.Encoded(http.StatusOK, found[0].Append(nil, "Account", with))
 	}
-	response := exchange.Paged(c, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
+	response := exchange.Paged(c, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "Account", with) })
 	if s.with.NoCompanyPaging {
 		response.Page = nil
 	}
@@ -66,14 +66,14 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 // Get handles GET /accounts/{id}.
 func (s *Accounts) Get(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
-		return c.Encoded(http.StatusOK, a.Append(nil, "", c.Flags()))
+		return c.Encoded(http.StatusOK, a.Append(nil, "Account", c.Flags()))
 	})
 }
 
 // Status handles GET /accounts/{id}/status.
 func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
-		return c.Encoded(http.StatusOK, a.Append(nil, "status", nil))
+		return c.Encoded(http.StatusOK, a.Append(nil, "AccountSummary", nil))
 	})
 }
 

@@ -151,7 +151,7 @@ func (c *Checker) value(path string, s *reference.Schema, raw json.RawMessage) [
 
 func describe(types reference.Types) string {
 	names := map[string]string{
-		"object": "an object", "array": "an array", "string": "a string", "boolean": "true or false", "null": "null", "integer": "an integer",
+		"object": "a JSON object", "array": "an array", "string": "a string", "boolean": "true or false", "null": "null", "integer": "an integer",
 		"number": "a number",
 	}
 	words := make([]string, len(types))
@@ -176,7 +176,7 @@ func (c *Checker) limited(path string, s *reference.Schema, canonical []byte) []
 	switch {
 	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum: // on a lenient server too: a transfer below zero would take money
 		return c.fault(path, "must be more than "+strconv.FormatFloat(*s.ExclusiveMinimum, 'f', -1, 64))
-	case s.Minimum != nil && n < *s.Minimum && !c.Lenient:
+	case s.Minimum != nil && n < *s.Minimum:
 		return c.fault(path, "must be at least "+strconv.FormatFloat(*s.Minimum, 'f', -1, 64))
 	case s.Maximum != nil && n > *s.Maximum && !c.Lenient:
 		return c.fault(path, "must be at most "+strconv.FormatFloat(*s.Maximum, 'f', -1, 64))
@@ -220,9 +220,9 @@ func (c *Checker) array(path string, s *reference.Schema, raw json.RawMessage) [
 	for i, element := range elements {
 		canonical := c.value(path+"["+strconv.Itoa(i)+"]", s.Items, element)
 		if canonical == nil {
-			continue
+			canonical = []byte("null") // the others keep their place
 		}
-		if len(made) > 1 {
+		if i > 0 {
 			made = append(made, ',')
 		}
 		made = append(made, canonical...)
@@ -307,8 +307,9 @@ func (c *Checker) Query(parameters []*reference.Parameter, values url.Values) {
 			if given[0] != "true" && given[0] != "false" {
 				c.Add(p.Name, "must be true or false")
 			}
-		default:
-			if rule := c.Text(p.Schema, given[0]); rule != "" {
+		case given[0] != "" || len(p.Schema.Enum) == 0: // an empty filter is none
+			form := Checker{Lenient: c.Lenient && p.Schema.Format == "date-time", Now: c.Now} // no server can handle another form
+			if rule := form.Text(p.Schema, given[0]); rule != "" {
 				c.Add(p.Name, rule)
 			}
 		}

@@ -83,13 +83,19 @@ func (c *Call) HasMediaType(want string) bool {
 
 // ReadQuery checks the parameters of the query by the document. It returns a refusal, or nil.
 func (c *Call) ReadQuery() *Response {
+	parameters := c.Route.Query()
 	values, err := url.ParseQuery(c.Request.URL.RawQuery)
-	if err != nil {
+	if err != nil && (!c.Form.Lenient || len(parameters) > 0) {
 		return new(c.Unusable("the query cannot be read"))
 	}
-	c.query = values
 	checker := &check.Checker{Lenient: c.Form.Lenient, Now: c.At}
-	checker.Query(c.Route.Query(), values)
+	checker.Query(parameters, values)
+	c.query = make(url.Values, len(parameters))
+	for _, p := range parameters {
+		if given, ok := values[p.Name]; ok {
+			c.query[p.Name] = given
+		}
+	}
 	if len(checker.Found) > 0 {
 		return new(c.Unusable(checker.Describe()))
 	}

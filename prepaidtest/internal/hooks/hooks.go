@@ -8,16 +8,13 @@ package hooks
 
 import (
 	"crypto/x509"
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
-	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
@@ -60,6 +57,7 @@ type Options struct {
 	MediaType    string
 	Roots        *x509.CertPool
 	HTTPLoopback bool
+	Lenient      bool // any address and filter
 	Signature    Signing
 	Retries      []time.Duration
 	Timeout      time.Duration
@@ -140,29 +138,18 @@ func hookNotFound(c *exchange.Call) exchange.Response {
 	return c.Invalid("hook_id", "the hook does not exist")
 }
 
-// further checks the members that settings limit.
-func (s *Hooks) further(config *Config, faults *wire.Faults) {
-	if config.URI != "" && !s.isHookURI(config.URI) {
-		faults.Add("uri", "must be a valid HTTPS URI")
-	}
-	if config.Filter != "" && !s.isFilter(config.Filter) {
-		faults.Add("filter_spec", "must be a known filter")
+// Limit checks the members that settings limit.
+func (s *Hooks) Limit(config *Config, fault func(field, rule string)) {
+	switch {
+	case s.with.Lenient:
+	case config.URI != "" && !s.isHookURI(config.URI):
+		fault("uri", "must be a valid HTTPS URI")
+	case config.Filter != "" && !s.isFilter(config.Filter):
+		fault("filter_spec", "must be a known filter")
 	}
 }
 
-// Seed reads the configuration of a hook in a document.
-func (s *Hooks) Seed(text []byte, path string, faults *wire.Faults, config *Config) {
-	checker := &check.Checker{Document: true}
-	schema, _ := reference.Emulator().Schemas.Get("CreateHook")
-	if checked, err := checker.Object(schema, text); err == nil {
-		_ = json.Unmarshal(checked, config) // the checker wrote it
-	}
-	s.further(config, &checker.Faults)
-	for _, fault := range checker.Found {
-		fault.Field = path + fault.Field
-		faults.Found = append(faults.Found, fault)
-	}
-}
+func (s *Hooks) further(config *Config, faults *wire.Faults) { s.Limit(config, faults.Add) }
 
 // Create handles POST /hooks.
 func (s *Hooks) Create(c *exchange.Call) exchange.Response {
@@ -204,6 +191,7 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	var config Config
 	if h != nil {
 		config = h.Config
+		config.Scope = slices.Clone(config.Scope)
 	}
 	v.RUnlock()
 	if _, refusal := exchange.Body(c, s.further); refusal != nil {
@@ -227,6 +215,7 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 		return hookNotFound(c)
 	}
 	// Another change may have arrived while the receiver handled the ping: set only the members that were sent.
+	h.Scope = slices.Clone(h.Scope)
 	_ = c.Decode(&h.Config) // it was decoded before
 	return exchange.Done(http.StatusOK)
 }

@@ -2,43 +2,41 @@ package ledger
 
 import (
 	"reflect"
-	"slices"
 	"sync"
-	"time"
 
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
-// computed are the members of a response that are not stored in the form of the response. The tag after names the member in front.
-type computed struct {
-	_ wire.Money `computed:"balance" in:"status" ref:"Amount" about:"Balance of the account."`
-	_ time.Time  `computed:"first_transaction_occurred_at,omitzero" after:"is_plastic_enabled" in:"created" about:"First event that changed the balance: transaction, transfer or fee. In UTC."`
-	_ time.Time  `computed:"last_transaction_occurred_at,omitzero" after:"first_transaction_occurred_at" in:"created" about:"Last event that changed the balance. In UTC."`
-	_ bool       `computed:"is_compliant,omitzero" after:"name_on_card" emulator:"Always true."`
-	_ string     `computed:"client_id,omitzero" after:"is_compliant" about:"Of the program."`
-	_ string     `computed:"bpay_biller_code" after:"free_text" with:"with_bpay"`
-	_ string     `computed:"direct_entry_bsb" after:"bpay_reference_number" with:"with_directentry"`
+// member is a member of a response: its text with quotes and colon, and its field in state.Account if it is stored.
+type member struct {
+	name, quoted, include string
+	stored                *wire.Field
 }
 
-// AccountFields returns the members of an account in a response. The parameter part is "status", "created", or "" for all members.
-func AccountFields(part string) []wire.Field {
-	all := accountFields()
-	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
-	if part == "" {
-		n = len(all)
+// forms are the members of each form of an account in a response: Account, CreatedAccount or AccountSummary.
+var forms = sync.OnceValue(func() map[string][]member {
+	made := make(map[string][]member)
+	for _, form := range []string{"Account", "CreatedAccount", "AccountSummary"} {
+		schema, _ := reference.Emulator().Schemas.Get(form)
+		for _, m := range schema.Properties {
+			made[form] = append(made[form], member{m.Name, `"` + m.Name + `":`, m.Value.Include, stored()[m.Name]})
+		}
 	}
-	return all[:n]
-}
-
-var accountFields = sync.OnceValue(func() []wire.Field {
-	all := wire.FieldsOf(reflect.TypeFor[state.Account]())
-	for _, f := range wire.FieldsOf(reflect.TypeFor[computed]()) {
-		front := slices.IndexFunc(all, func(other wire.Field) bool { return other.Name == f.After }) // -1 for the first member
-		all = slices.Insert(all, front+1, f)
-	}
-	return all
+	return made
 })
+
+var stored = sync.OnceValue(func() map[string]*wire.Field {
+	fields := make(map[string]*wire.Field)
+	for _, f := range wire.FieldsOf(reflect.TypeFor[state.Account]()) {
+		fields[f.Name] = &f
+	}
+	return fields
+})
+
+// Stores reports whether a member of an account is stored as in a response.
+func Stores(name string) bool { return stored()[name] != nil }
 
 // Account is an account with its history. Its JSON is that of the saved state. Balance is used instead of the text that
 // state.Account has for tests.
@@ -62,14 +60,14 @@ func (a *Account) Register(p *state.Cardholder) {
 // Key is the search key of GET /accounts.
 type Key struct{ ClientID, Key string }
 
-// Append appends the members of AccountFields as a response has them (2.2). An optional group is included if
-// with[name] is true for the name of its query parameter.
-func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
+// Append appends the members of a form as a response has them (2.2). An optional group is included if with[name] is true for the name of
+// its query parameter.
+func (a *Account) Append(to []byte, form string, with map[string]bool) []byte {
 	o := wire.Begin(to)
 	data := reflect.ValueOf(&a.Account).Elem()
-	for _, f := range AccountFields(part) {
-		if (f.With == "" || with[f.With]) && !a.computed(&o, f.Name) {
-			o.Member(f, data)
+	for _, m := range forms()[form] {
+		if (m.include == "" || with[m.include]) && !a.computed(&o, m.name) {
+			o.Member(m.stored, data)
 		}
 	}
 	return o.End()

@@ -79,7 +79,7 @@ type Merchant struct {
 	CardAcceptorID       string `json:"card_acceptor_id,omitzero"`
 	TerminalID           string `json:"terminal_id,omitzero"`
 	AcquirerID           string `json:"acquirer_id,omitzero"`
-	MerchantCategoryCode string `json:"merchant_category_code,omitzero" rule:"four-digits"`
+	MerchantCategoryCode string `json:"merchant_category_code,omitzero"`
 }
 
 // Entry is a movement to be booked. Credits are positive, debits negative.

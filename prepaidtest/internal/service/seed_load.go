@@ -4,8 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/reference"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
@@ -13,50 +19,74 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
-// seedDocument is the input of Load, with all checks that do not need the server's state.
+// seedDocument is the input of Load.
 type seedDocument struct {
-	companies []seedCompany
-	accounts  []seedAccount
-	reports   map[string]reports.Template
-	hooks     []seedHook
+	Companies []seedCompany  `json:"companies"`
+	Accounts  []seedAccount  `json:"accounts"`
+	Reports   []seedReport   `json:"reports"`
+	Hooks     []hooks.Config `json:"hooks"`
 }
 
-type seedHook struct {
-	hooks.Config
-	path string
+type seedReport struct {
+	Template string `json:"template"`
+	CSV      string `json:"csv"`
+	report   reports.Template
 }
+
+// seedSchema is the schema of a document. An account has the members of a response that state.Account stores, except the generated ones,
+// with the limits of a creation.
+var seedSchema = sync.OnceValue(func() *reference.Schema {
+	d := reference.Emulator()
+	seed, _ := d.Schemas.Get("Seed")
+	list, _ := seed.Properties.Get("accounts")
+	account, _ := d.Schemas.Get("Account")
+	creation, _ := d.Schemas.Get("CreateAccount")
+	generated := []string{"card_number", "bpay_reference_number", "direct_entry_account_number"}
+	for _, member := range account.Properties {
+		if _, own := list.Items.Properties.Get(member.Name); own || !ledger.Stores(member.Name) || slices.Contains(generated, member.Name) {
+			continue
+		}
+		if limited, ok := creation.Properties.Get(member.Name); ok {
+			member.Value = limited
+		}
+		list.Items.Properties = append(list.Items.Properties, member)
+	}
+	return seed
+})
 
 // Load adds the content of a document, or nothing if anything is wrong.
 func (s *Service) Load(raw []byte) error {
-	members, err := wire.ParseObject(raw)
+	s.Clock.Settle()
+	checker := &check.Checker{Document: true, Now: s.Clock.Now()}
+	text, err := checker.Object(seedSchema(), raw)
 	if line := faultyLine(raw); err != nil && line > 0 {
 		return fmt.Errorf("prepaidtest: the seed document is not JSON: see line %d", line)
 	}
 	if err != nil {
 		return fmt.Errorf("prepaidtest: the seed document %w", err)
 	}
-	s.Clock.Settle()
-	faults := new(wire.Faults)
-	b := &wire.Reader{Members: members, Faults: faults, Now: s.Clock.Now(), Document: true}
-	document := seedDocument{reports: make(map[string]reports.Template)}
-	b.Objects("companies", document.bindCompany)
-	b.Objects("accounts", document.bindAccount)
-	b.Objects("reports", document.bindReport)
-	b.Objects("hooks", func(b *wire.Reader) {
-		add := seedHook{path: b.Path}
-		text, _ := json.Marshal(b.Members) // they are JSON
-		clear(b.Members)
-		s.Hooks.Seed(text, b.Path, faults, &add.Config)
-		document.hooks = append(document.hooks, add)
-	})
-	b.Finish()
+	var d seedDocument
+	if err := jsonv2.Unmarshal(text, &d); err != nil {
+		return errors.New("prepaidtest: the seed document cannot be read") // not reached: the checker has read it
+	}
+	faults := &checker.Faults
+	for i := range d.Companies {
+		d.Companies[i].check(faults.In("companies", i))
+	}
+	for i := range d.Accounts {
+		d.Accounts[i].check(faults.In("accounts", i), checker.Now)
+	}
+	for i := range d.Hooks {
+		s.Hooks.Limit(&d.Hooks[i], faults.In("hooks", i))
+	}
+	checkReports(d.Reports, faults)
 	l := s.Ledger.Lock()
 	defer l.Unlock()
-	s.checkSeeds(l.View, document, faults)
+	s.checkSeeds(l.View, d, faults)
 	if len(faults.Found) > 0 {
 		return errors.New("prepaidtest: seed document: " + faults.String())
 	}
-	s.putSeeds(l, document)
+	s.putSeeds(l, d)
 	return nil
 }
 
@@ -76,54 +106,59 @@ func faultyLine(raw []byte) int {
 	return line
 }
 
-func (d *seedDocument) bindReport(b *wire.Reader) {
-	var title, text string
-	name := b.String("template", &title).Required().Min(1)
-	_, twice := d.reports[title]
-	name.Limit(!twice, "is there twice")
-	v := b.String("csv", &text).Required()
-	report, ok := reports.Fixed(text)
-	v.Limit(ok, "has no header row or is not CSV")
-	d.reports[title] = report
+func checkReports(list []seedReport, faults *wire.Faults) {
+	known := make(map[string]bool)
+	for i := range list {
+		fault := faults.In("reports", i)
+		if known[list[i].Template] {
+			fault("template", "is there twice")
+		}
+		known[list[i].Template] = true
+		var ok bool
+		if list[i].report, ok = reports.Fixed(list[i].CSV); !ok {
+			fault("csv", "has no header row or is not CSV")
+		}
+	}
 }
 
 // checkSeeds checks that the document agrees with itself and with the state.
 func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults) {
 	companies := make(map[state.CompanyID]bool)
-	for _, add := range d.companies {
+	for i, add := range d.Companies {
 		if companies[add.ID] {
-			faults.Add(add.path+"id", "is there twice")
+			faults.In("companies", i)("id", "is there twice")
 		}
-		companies[add.ID] = add.ID > 0
+		companies[add.ID] = true
 	}
 	owner := func(id state.CompanyID) bool { return companies[id] || l.Company(id) != nil }
 	ids := make(map[state.AccountID]bool)
-	for _, add := range d.accounts {
-		if !owner(add.CompanyID) {
-			faults.Add(add.path+"company_id", "is not a company of the document or the server")
+	for i, add := range d.Accounts {
+		fault := faults.In("accounts", i)
+		if !owner(add.owner()) {
+			fault("company_id", "is not a company of the document or the server")
 		}
 		switch {
 		case add.ID == "":
 		case l.Account(string(add.ID)) != nil:
-			faults.Add(add.path+"account_id", "exists on the server")
+			fault("account_id", "exists on the server")
 		case ids[add.ID]:
-			faults.Add(add.path+"account_id", "is there twice")
+			fault("account_id", "is there twice")
 		}
 		ids[add.ID] = true
 	}
-	for _, add := range d.accounts {
+	for i, add := range d.Accounts {
 		if other := add.CorrespondingAccountID; other != "" && !ids[other] && l.Account(string(other)) == nil {
-			faults.Add(add.path+"corresponding_account_id", "is not an account of the document or the server")
+			faults.In("accounts", i)("corresponding_account_id", "is not an account of the document or the server")
 		}
 	}
-	for _, add := range d.hooks {
-		for i, id := range add.Scope {
-			field := add.path + "scope[" + strconv.Itoa(i) + "]"
+	for i, add := range d.Hooks {
+		for j, id := range add.Scope {
+			field := "scope[" + strconv.Itoa(j) + "]"
 			switch {
 			case !owner(id):
-				faults.Add(field, "is not a company of the document or the server")
+				faults.In("hooks", i)(field, "is not a company of the document or the server")
 			case !l.MayAccess(id):
-				faults.Add(field, "is not a company that the caller can access")
+				faults.In("hooks", i)(field, "is not a company that the caller can access")
 			}
 		}
 	}
@@ -131,21 +166,21 @@ func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults)
 
 // putSeeds adds the content of a document that checkSeeds has accepted.
 func (s *Service) putSeeds(l ledger.Locked, d seedDocument) {
-	for _, add := range d.companies {
+	for _, add := range d.Companies {
 		s.PutCompany(l, add.Company)
 		if p := s.Policies.Of(l.View, add.ID); p != nil {
-			p.AddCategories(add.categories)
-			s.Policies.AddMerchants(p, add.merchants)
-			s.Policies.AddTerminals(p, add.terminals)
+			p.AddCategories(add.Categories)
+			s.Policies.AddMerchants(p, add.Merchants)
+			s.Policies.AddTerminals(p, add.Terminals)
 		}
 	}
-	for _, add := range d.accounts {
+	for _, add := range d.Accounts {
 		s.putSeedAccount(l, add)
 	}
-	for name, report := range d.reports {
-		s.Reports.Put(l, name, report)
+	for _, add := range d.Reports {
+		s.Reports.Put(l, add.Template, add.report)
 	}
-	for _, add := range d.hooks {
-		s.Hooks.Add(l, add.Config)
+	for _, add := range d.Hooks {
+		s.Hooks.Add(l, add)
 	}
 }

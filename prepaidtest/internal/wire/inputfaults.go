@@ -1,6 +1,10 @@
 package wire
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Fault names a field and the rule that its value breaks, never the value.
 type Fault struct{ Field, rule string }
@@ -8,8 +12,17 @@ type Fault struct{ Field, rule string }
 // Faults collects every fault of one request.
 type Faults struct{ Found []Fault }
 
-// Add adds a field with the rule that its value breaks.
-func (l *Faults) Add(field, rule string) { l.Found = append(l.Found, Fault{field, rule}) }
+// Add adds a field with the first rule that its value breaks.
+func (l *Faults) Add(field, rule string) {
+	if !slices.ContainsFunc(l.Found, func(f Fault) bool { return f.Field == field }) {
+		l.Found = append(l.Found, Fault{field, rule})
+	}
+}
+
+// In returns a function that adds fields of an element of a list.
+func (l *Faults) In(list string, i int) func(field, rule string) {
+	return func(field, rule string) { l.Add(list+"["+strconv.Itoa(i)+"]."+field, rule) }
+}
 
 // Describe lists the fields with their rules.
 func (l *Faults) Describe() string { return "invalid fields: " + l.String() }

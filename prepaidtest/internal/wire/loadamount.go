@@ -30,9 +30,11 @@ func decimal10(body []byte, from int) []byte {
 	if length < 2 || rest[0] != '0' {
 		return body
 	}
-	amount, err := parseLoadAmount(string(rest[:length]))
-	if err != nil {
-		return body
+	made := bytes.Clone(body[:from])
+	if amount, err := parseLoadAmount(string(rest[:length])); err == nil {
+		made = amount.append(made)
+	} else {
+		made = append(append(append(made, '"'), rest[:length]...), '"') // a text is refused by the name of its member
 	}
-	return append(amount.append(bytes.Clone(body[:from])), rest[length:]...)
+	return append(made, rest[length:]...)
 }
