@@ -62,13 +62,13 @@ func (c *Call) Invalid(field, description string) Response {
 
 // code returns the operation's error code for bad input in a member, such as invalid_scope for scope[0].
 func (r *Route) code(field string) string {
-	field, _, _ = strings.Cut(field, "[")
 	known := r.Codes(strconv.Itoa(r.BadInput))
+	if len(known) == 0 {
+		return "invalid_request"
+	}
+	field, _, _ = strings.Cut(field, "[")
 	for _, code := range []string{"invalid_" + field, "bad_" + field, "invalid_request"} {
-		if len(known) == 0 || slices.Contains(known, code) {
-			if field == "" || len(known) == 0 {
-				return "invalid_request"
-			}
+		if slices.Contains(known, code) {
 			return code
 		}
 	}

@@ -38,43 +38,7 @@ func ParseTime(text string, lenient bool) (time.Time, error) {
 	return at, nil
 }
 
-const (
-	daySeconds    = 24 * 60 * 60
-	secondsOf9999 = 253402300799
-)
-
-// appendTime appends t in TimeLayout. time.Time's own formatting would take most of the time needed for a page.
+// appendTime appends t in TimeLayout, which is RFC 3339 in whole seconds.
 func appendTime(to []byte, t time.Time) []byte {
-	seconds := t.Unix()
-	if seconds < 0 || seconds > secondsOf9999 {
-		return t.UTC().AppendFormat(to, TimeLayout)
-	}
-	year, month, day := dateOf(seconds / daySeconds)
-	second := int(seconds % daySeconds)
-	return append(appendTwo(appendTwo(appendTwo(appendTwo(appendTwo(appendTwo(appendTwo(
-		to, year/100, 0), year%100, 0), month, '-'), day, '-'), second/3600, 'T'), second/60%60, ':'), second%60, ':'), 'Z')
-}
-
-// appendTwo appends a separator, unless it is 0, and two digits.
-func appendTwo(to []byte, n int, separator byte) []byte {
-	if separator != 0 {
-		to = append(to, separator)
-	}
-	const digits = "0123456789"
-	return append(to, digits[n/10], digits[n%10])
-}
-
-// dateOf converts days since 1970 into a Gregorian date. Here a year begins in March, so that the leap day is its last
-// day, and five months have 153 days.
-func dateOf(days int64) (year, month, day int) {
-	days += 719468 // from March of the year 0
-	era, ofEra := days/146097, int(days%146097)
-	ofCycle := (ofEra - ofEra/1460 + ofEra/36524 - ofEra/146096) / 365
-	ofYear := ofEra - (365*ofCycle + ofCycle/4 - ofCycle/100)
-	march := (5*ofYear + 2) / 153
-	year, month, day = ofCycle+int(era)*400, march+3, ofYear-(153*march+2)/5+1
-	if month > 12 {
-		year, month = year+1, month-12
-	}
-	return year, month, day
+	return t.UTC().Truncate(time.Second).AppendFormat(to, time.RFC3339)
 }
