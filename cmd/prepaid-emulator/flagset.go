@@ -52,7 +52,7 @@ func (s *settings) flags() *flag.FlagSet {
 		return nil
 	})
 	f.BoolVar(&s.checkHealth, "health", false, "ask the emulator at -listen whether it serves, and stop: with status 0 if it does, else with 1 and the reason")
-	f.BoolVar(&s.openapi, "openapi", false, "print the service as an OpenAPI 3.1 document, with the other flags' effect on it, and stop")
+	f.BoolVar(&s.openapi, "openapi", false, "print the service as an OpenAPI 3.1 document, and stop")
 	f.BoolVar(&s.version, "version", false, "print the version and stop")
 	return f
 }

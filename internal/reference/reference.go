@@ -156,7 +156,8 @@ func (o *Operation) Codes(status string) []string {
 type Schema struct {
 	Ref              string            `json:"$ref"`
 	Name             string            `json:"-"` // of the component
-	Type             Types             `json:"type"`
+	Type             Types             `json:"type"` // of OneOf too
+	OneOf            []*Schema         `json:"oneOf"`
 	Description      string            `json:"description"`
 	Format           string            `json:"format"`
 	Encoding         string            `json:"contentEncoding"`
@@ -176,7 +177,7 @@ type Schema struct {
 	Section          string            `json:"x-section"`
 	Unspecified      string            `json:"x-unspecified"`
 	Go               string            `json:"x-go"`
-	GoType           string            `json:"x-go-type"`
+	GoType           string            `json:"x-go-enum"`
 	GoValues         map[string]string `json:"x-go-values"`
 	Redact           string            `json:"x-redact"`
 	Include          string            `json:"x-include"`
@@ -337,6 +338,9 @@ func (r resolver) schema(s *Schema) {
 		return
 	}
 	r.done[s] = true
+	for _, one := range s.OneOf {
+		s.Type = append(s.Type, one.Type...)
+	}
 	if target, ok := r.schemas.Get(path.Base(s.Ref)); ok {
 		r.schema(target)
 		fillIn(s, target)

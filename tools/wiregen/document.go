@@ -27,18 +27,29 @@ func documents(directory string) (written, emulated []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if written, err = appendJSON(nil, mergePatch(base, withoutShared())); err != nil {
+	if written, err = appendJSON(nil, mergePatch(base, without("x-shared"))); err != nil {
 		return nil, nil, err
 	}
-	emulated, err = appendJSON(nil, mergePatch(mergePatch(base, more), withoutShared()))
+	if emulated, err = appendJSON(nil, mergePatch(base, more)); err != nil {
+		return nil, nil, err
+	}
+	var root yaml.Node // JSON is YAML, and has no aliases
+	if err := yaml.Unmarshal(emulated, &root); err != nil {
+		return nil, nil, err
+	}
+	d := tree{root.Content[0]}
+	d.publish()
+	emulated, err = appendJSON(nil, mergePatch(d.Node, without("x-shared", "x-every")))
 	return written, emulated, err
 }
 
-// withoutShared is the patch that removes the member which only has anchors.
-func withoutShared() *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-		{Kind: yaml.ScalarNode, Tag: "!!str", Value: "x-shared"}, {Kind: yaml.ScalarNode, Tag: "!!null"},
-	}}
+// without is the patch that removes members.
+func without(names ...string) *yaml.Node {
+	patch := &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range names {
+		patch.Content = append(patch.Content, scalar("!!str", name), scalar("!!null", ""))
+	}
+	return patch
 }
 
 func readYAML(directory, name string) (*yaml.Node, error) {
@@ -103,7 +114,7 @@ func mergePatch(target, patch *yaml.Node) *yaml.Node {
 		}
 	}
 	for i, key := range changes {
-		if !slices.ContainsFunc(keys, func(other *yaml.Node) bool { return other.Value == key.Value }) {
+		if changed[i].Tag != "!!null" && !slices.ContainsFunc(keys, func(other *yaml.Node) bool { return other.Value == key.Value }) {
 			merged.Content = append(merged.Content, key, changed[i])
 		}
 	}

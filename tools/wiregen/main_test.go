@@ -150,6 +150,45 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// The published document is complete for readers that know OpenAPI alone.
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "reference"), 0o755))
+	for name, text := range map[string]string{
+		document: `
+info: {description: All.}
+paths:
+  /things:
+    parameters: []
+    post:
+      x-go: Things.Make
+      x-safety: repeated
+      x-also: {'404': input}
+      x-never: {kind: [big], on: [true]}
+      requestBody: {content: {application/vnd.vendor+json: {schema: {$ref: '#/components/schemas/Make'}}}}
+      responses: {'404': {$ref: '#/components/responses/Bad', description: Other.}, '500': {$ref: '#/components/responses/Bad'}}
+components:
+  responses: {Bad: {description: Bad.}}
+  schemas: {Make: {properties: {kind: {$ref: '#/components/schemas/Kind'}, on: {type: boolean}}}, Kind: {enum: [big, small]}}`,
+		overlay: `
+info: {x-emulator: Own.}
+x-every: {'400': {description: Bad input.}, '403': {description: No.}, '500': {}}`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
+	}
+	_, emulated, err := documents(directory)
+	require.NoError(t, err)
+	require.Equal(t, strings.Join([]string{
+		`{"info":{"description":"All.\n\nOwn."},"paths":{"/things":{"parameters":[],"post":{"x-go":"Things.Make","x-safety":"never",`,
+		`"x-also":{"404":"input"},"requestBody":{"content":{"application/vnd.vendor+json":{"schema":{"$ref":"#/components/schemas/Make"}}}},`,
+		`"responses":{"404":{"description":"Other."},"500":{"$ref":"#/components/responses/Bad"},"403":{"description":"No."}},`,
+		`"operationId":"thingsMake","x-safety-when":[{"member":"kind","values":["small"],"safety":"repeated"},`,
+		`{"member":"on","values":[false],"safety":"repeated"}]}}},"components":{"responses":{"Bad":{"description":"Bad."}},`,
+		`"schemas":{"Make":{"properties":{"kind":{"$ref":"#/components/schemas/Kind"},"on":{"type":"boolean"}}},"Kind":{"enum":["big","small"]}}}}`,
+	}, ""), string(emulated))
+}
+
 // An unknown form of a line in the table, or of a page, is an error.
 func TestRefusesOperations(t *testing.T) {
 	t.Parallel()
