@@ -12,11 +12,14 @@ const (
 	DefaultProgramClientID = "acme"
 )
 
-// The kinds of policy; see package state.
+// The kinds of policy, as package state describes them.
 const (
-	OpenLoop   = state.OpenLoop
+	// OpenLoop allows by default.
+	OpenLoop = state.OpenLoop
+	// ClosedLoop denies by default.
 	ClosedLoop = state.ClosedLoop
-	NoPolicy   = state.NoPolicy
+	// NoPolicy means that the company has no policy configured.
+	NoPolicy = state.NoPolicy
 )
 
 // AddCompany adds a company. An existing company keeps its accounts and policy rules; all other data is replaced.

@@ -16,6 +16,7 @@ import (
 // AccountState is the state of an account, for a test or a page to inspect. If you print or log it, the text has
 // only EAID, status and balance, so that a failure message has no personal data.
 type AccountState struct {
+	// Account has the data of the account; its Cardholder is not nil.
 	state.Account
 	// ClientID is the client_id of the company.
 	ClientID string
