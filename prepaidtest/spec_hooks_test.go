@@ -177,7 +177,7 @@ func TestSpec_4_8_400_EachMember(t *testing.T) {
 	t.Parallel()
 	for field, values := range map[string][]any{
 		"uri": {
-			"http://127.0.0.1/x", "http://partner.example/", "https://", "https:///path", "partner.example", "ftp://partner.example/", "::", "", 5,
+			"http://127.0.0.1/x", "http://partner.example/", "https://", "https:///path", "partner.example", "ftp://partner.example/", "::", "https://partner.example/a b", "https://partner.example:99999/", "", 5,
 			[]string{neverAsked},
 		},
 		"scope":            {42, "42", []string{"42"}, []float64{42.5}, []any{42, true}},

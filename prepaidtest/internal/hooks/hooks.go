@@ -8,10 +8,13 @@ package hooks
 
 import (
 	"crypto/x509"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
@@ -276,7 +279,10 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 // isHookURI accepts https (user information is allowed) and, if the options allow it, http on loopback.
 func (s *Hooks) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Hostname() == "" {
+	if err != nil || parsed.Hostname() == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return false
+	}
+	if port, err := strconv.Atoi(parsed.Port()); parsed.Port() != "" && (err != nil || port > math.MaxUint16) {
 		return false
 	}
 	if parsed.Scheme == "http" && s.with.HTTPLoopback {

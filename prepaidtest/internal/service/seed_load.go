@@ -37,21 +37,26 @@ type seedReport struct {
 // with the limits of a creation.
 var seedSchema = sync.OnceValue(func() *reference.Schema {
 	d := reference.Emulator()
-	seed, _ := d.Schemas.Get("Seed")
-	list, _ := seed.Properties.Get("accounts")
 	account, _ := d.Schemas.Get("Account")
 	creation, _ := d.Schemas.Get("CreateAccount")
+	own, _ := d.Schemas.Get("SeedAccount")
+	members := slices.Clone(own.Properties)
 	generated := []string{"card_number", "bpay_reference_number", "direct_entry_account_number"}
 	for _, member := range account.Properties {
-		if _, own := list.Items.Properties.Get(member.Name); own || !ledger.Stores(member.Name) || slices.Contains(generated, member.Name) {
+		if _, has := members.Get(member.Name); has || !ledger.Stores(member.Name) || slices.Contains(generated, member.Name) {
 			continue
 		}
 		if limited, ok := creation.Properties.Get(member.Name); ok {
 			member.Value = limited
 		}
-		list.Items.Properties = append(list.Items.Properties, member)
+		members = append(members, member)
 	}
-	return seed
+	seed, _ := d.Schemas.Get("Seed")
+	whole := *seed
+	whole.Properties = append(slices.Clone(seed.Properties), reference.Member[*reference.Schema]{
+		Name: "accounts", Value: &reference.Schema{Type: reference.Types{"array"}, Items: &reference.Schema{Type: own.Type, Properties: members}},
+	})
+	return &whole
 })
 
 // Load adds the content of a document, or nothing if anything is wrong.
