@@ -63,6 +63,7 @@ func (d *Document) Operation(name string) *Operation {
 // Operation is an operation of the service.
 type Operation struct {
 	Name     string            `json:"x-go"` // such as "Accounts.Get"
+	Go       string            `json:"x-go-params"`
 	Method   string            `json:"-"`
 	Path     string            `json:"-"` // template
 	Section  string            `json:"-"` // of the reference
@@ -155,7 +156,7 @@ func (o *Operation) Codes(status string) []string {
 // Schema is a JSON Schema. A reference to another schema is resolved: the members next to it take precedence.
 type Schema struct {
 	Ref              string            `json:"$ref"`
-	Name             string            `json:"-"` // of the component
+	Name             string            `json:"-"`    // of the component
 	Type             Types             `json:"type"` // of OneOf too
 	OneOf            []*Schema         `json:"oneOf"`
 	Description      string            `json:"description"`
@@ -177,7 +178,7 @@ type Schema struct {
 	Section          string            `json:"x-section"`
 	Unspecified      string            `json:"x-unspecified"`
 	Go               string            `json:"x-go"`
-	GoType           string            `json:"x-go-enum"`
+	GoEnum           string            `json:"x-go-enum"`
 	GoValues         map[string]string `json:"x-go-values"`
 	Redact           string            `json:"x-redact"`
 	Include          string            `json:"x-include"`

@@ -69,7 +69,25 @@ paths:
       x-body: json
       x-also: {'204': body, '500': final}
       x-never: {kind: [big, odd]}
+      x-go-params: ListParams
+      parameters: [{name: page_number, in: query, x-go: Page}, {name: at_least, in: query, x-go: From}, {name: with_all, in: query, x-go: IncludeAll}]
       responses: {'200': {}, <<: *errors, '204': {}}
+components:
+  schemas:
+    Token: {x-section: '2.1', properties: {token: {}}}
+    Thing: {x-section: '2.2, 6', properties: {id: {}, things_kind: {x-go-enum: Kind, x-go: Kind, enum: [big, odd], x-go-values: {odd: Strange}}}}
+    Made: {x-section: '4.1', x-go: Thing, properties: {id: {}, size: {x-go: Size, x-go-enum: Size, x-go-values: {'2': Two, '1': One}}}}
+`
+
+const lists = `<!-- names of 2.2 -->
+- ` + "`Thing`: `id things_kind=Kind size`" + `
+- ` + "`Kind`: `big odd=Strange`" + `
+- ` + "`Include`: `with_all=All`" + `
+<!-- end -->
+<!-- names of 4.1 -->
+- ` + "`Size`: `1=One 2=Two`" + `
+- ` + "`ListParams`: `at_least=From`" + `
+<!-- end -->
 `
 
 func generateFrom(t *testing.T, source string) error {
@@ -79,6 +97,7 @@ func generateFrom(t *testing.T, source string) error {
 		"small.go": source, output: "package small; not Go", // not read
 		document: things, overlay: "info: {title: More}",
 		"docs/operations.md":                 "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
+		"docs/reference-map.md":              "<!-- names of 2.2 -->\n<!-- end -->\n<!-- names of 4.1 -->\nold\n<!-- end -->\n",
 		".github/ISSUE_TEMPLATE/problem.yml": "options:\n        # operations\n        # end\n        - another\n",
 		"internal/reference/openapi.json":    "stale", "api/openapi.json": "stale",
 	} {
@@ -91,6 +110,9 @@ func generateFrom(t *testing.T, source string) error {
 	}
 	require.NoError(t, run(directory, false, &out))
 	require.Empty(t, out.String())
+	shown, err := os.ReadFile(filepath.Join(directory, "docs/reference-map.md"))
+	require.NoError(t, err)
+	require.Equal(t, lists, string(shown))
 	for _, name := range []string{
 		output, "operations_gen.go", "internal/reference/openapi.json", "internal/reference/emulator.json", "docs/operations.md", ".github/ISSUE_TEMPLATE/problem.yml",
 	} {
@@ -218,6 +240,7 @@ func TestRefusesOperations(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(directory, ".github", "ISSUE_TEMPLATE"), 0o755))
 	write(document, things)
 	write(filepath.Join("docs", "operations.md"), "")
+	write(filepath.Join("docs", "reference-map.md"), "")
 	write(filepath.Join(".github", "ISSUE_TEMPLATE", "problem.yml"), "")
 	_, err := operationFiles(directory, nil)
 	require.ErrorContains(t, err, "with an end")

@@ -117,21 +117,32 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 	for section, rows := range blocks {
 		page["<!-- operations of "+section+" -->\n"] = "| Request | Go | Safety | |\n|---|---|---|---|\n" + rows
 	}
+	lists := map[string]string{}
+	for section, rows := range namesOf(read) {
+		lists["<!-- names of "+section+" -->\n"] = rows
+	}
 	for name, blocks := range map[string]map[string]string{
-		"docs/operations.md": page, ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names.String()},
+		"docs/operations.md": page, "docs/reference-map.md": lists, ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names.String()},
 	} {
 		text, err := os.ReadFile(filepath.Join(directory, name))
 		if err != nil {
 			return nil, err
 		}
-		for mark, block := range blocks {
-			between := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(mark) + `).*?( *(<!--|#) end)`)
-			if !between.Match(text) {
-				return nil, fmt.Errorf("%s has no %q with an end", name, mark)
-			}
-			text = between.ReplaceAll(text, []byte("${1}"+block+"${2}"))
+		if files[name], err = filled(text, blocks); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		files[name] = text
 	}
 	return files, nil
+}
+
+// filled returns a page with the blocks between their marks and an end.
+func filled(page []byte, blocks map[string]string) ([]byte, error) {
+	for mark, block := range blocks {
+		between := regexp.MustCompile(`(?s)(` + regexp.QuoteMeta(mark) + `).*?( *(<!--|#) end)`)
+		if !between.Match(page) {
+			return nil, fmt.Errorf("no %q with an end", mark)
+		}
+		page = between.ReplaceAll(page, []byte("${1}"+block+"${2}"))
+	}
+	return page, nil
 }
