@@ -7,7 +7,6 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // known finds an account for an inspection; an unknown EAID fails the test.
@@ -44,7 +43,7 @@ func (s *Server) Status(id prepaid.AccountID) string {
 func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	if !slices.Contains(state.AccountStatuses(), status) {
+	if !slices.Contains(AccountStatuses(), status) {
 		s.fail("SetStatus: the status must be one of %s", strings.Join(AccountStatuses(), ", "))
 		return
 	}

@@ -61,7 +61,7 @@ func (s *Server) stateOf(a *ledger.Account) AccountState {
 }
 
 // AccountStatuses lists the eleven account statuses (3.1).
-func AccountStatuses() []string { return state.AccountStatuses() }
+func AccountStatuses() []string { return ledger.AccountStatuses() }
 
 // Companies returns the companies, sorted by id.
 func (s *Server) Companies() []Company {

@@ -19,7 +19,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // settings are a server's options with their defaults. They do not change after the start.
@@ -90,7 +89,7 @@ func (s *settings) validate() error {
 	check(s.StartAt.IsZero() || (s.StartAt.Year() >= 1970 && !s.StartAt.After(clock.End())), "StartAt: must be from 1970 to 2200")
 	check(s.TokenLifetime >= 0, "TokenLifetime: must not be negative")
 	check(s.RateWindow > 0, "RateWindow: must not be negative")
-	check(slices.Contains(state.AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(slices.Contains(AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(slices.Contains([]int{400, 401}, s.service.Tokens.BadOnReport), "BadTokenOnReportStart: must be 400 or 401")
 	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.PINTries >= 0, "PINTries: must not be negative")

@@ -17,14 +17,6 @@ type (
 	CompanyID = prepaid.CompanyID
 )
 
-// AccountStatuses lists the eleven account statuses (3.1).
-func AccountStatuses() []string {
-	return []string{
-		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
-		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
-	}
-}
-
 // Account has the data of an account (2.2), in the order of the reference's response. The comments name the defaults of a seed: its
 // zero value is an active, empty account of company 42 with a complete registration.
 //
@@ -43,7 +35,7 @@ type Account struct {
 	PlasticExpiry time.Time `json:"plastic_expiry"`
 	// ProductType is reloadable, gift or loyalty. Default: the company's.
 	ProductType string `json:"product_type"`
-	// Status is one of the eleven values of AccountStatuses. Default "active".
+	// Status is one of the eleven values of 3.1. Default "active".
 	Status string `json:"status"`
 	// PlasticDisabled makes is_plastic_enabled false.
 	PlasticDisabled Inverted `json:"is_plastic_enabled"`

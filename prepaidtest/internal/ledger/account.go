@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 
@@ -34,6 +35,16 @@ var stored = sync.OnceValue(func() map[string]*wire.Field {
 	}
 	return fields
 })
+
+// AccountStatuses lists the eleven account statuses (3.1).
+func AccountStatuses() []string {
+	var all []string
+	schema, _ := reference.Emulator().Schemas.Get("AccountStatus")
+	for _, status := range schema.Enum {
+		all = append(all, fmt.Sprint(status))
+	}
+	return all
+}
 
 // Stores reports whether a member of an account is stored as in a response.
 func Stores(name string) bool { return stored()[name] != nil }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
-	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
 
 // SavedAccount is an account in the saved state.
@@ -41,7 +40,7 @@ func (l Locked) Restore(saved []SavedAccount, last int64) error {
 			return document.Wrong("accounts", i, "has no account_id of its own")
 		case a.Company == nil:
 			return document.Wrong("accounts", i, "has no company of the document")
-		case !slices.Contains(state.AccountStatuses(), a.Status):
+		case !slices.Contains(AccountStatuses(), a.Status):
 			return document.Wrong("accounts", i, "has a status that is none of the eleven")
 		case len(a.CardNumber) < 4:
 			return document.Wrong("accounts", i, "has a card_number that is too short")
