@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -109,7 +109,7 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 		"Reporting.Run", "Hooks.ListPage", "Hooks.UndeliverablePage",
 	}
 	names := slices.Clone(forms)
-	for _, row := range operations.All() {
+	for _, row := range reference.Read().Operations {
 		names = append(names, row.Name)
 	}
 	names = append(names, "Accounts.NotBefore", "Accounts.AwaitRepeat", "Accounts.Evidence", "Accounts.UseEvidence") // compute, wait and remember

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -238,7 +238,7 @@ func (j *journey) wallets() {
 
 // reads calls the operations that read by an ID alone, so that a new one needs no call here.
 func (j *journey) reads() {
-	for _, o := range operations.All() {
+	for _, o := range reference.Read().Operations {
 		if id := harness.OnlyID(o.Name, j.from, j.company); id != nil && o.Safety == "read" {
 			_, err := harness.Call(j.t.Context(), j.client, o.Name, id)
 			j.ok(err)

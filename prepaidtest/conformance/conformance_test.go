@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -132,7 +132,7 @@ func TestCasesAreWellNamedAndCoverEveryOperation(t *testing.T) {
 			asked = append(asked, c.Operation)
 		}
 	}
-	for _, row := range operations.All() {
+	for _, row := range reference.Read().Operations {
 		all = append(all, row.Method+" "+row.Path)
 	}
 	slices.Sort(looked)

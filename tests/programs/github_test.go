@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // readGitHub reads a file of .github into a value that has all documented members which we use. Others are errors.
@@ -159,7 +159,7 @@ func TestProblemForm(t *testing.T) {
 		elements[element.ID] = element
 	}
 	options := []string{"Client.Do", "another"} // GitHub reserves "none"
-	for _, operation := range operations.All() {
+	for _, operation := range reference.Read().Operations {
 		options = append(options, operation.Name)
 	}
 	outcomes := []string{"no error"}

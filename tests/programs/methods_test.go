@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // The reference page shows a running example for each method of the client and its services, thus for each operation.
@@ -31,7 +31,7 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 			wanted = append(wanted, methodNames(field.Type)...)
 		}
 	}
-	all := operations.All()
+	all := reference.Read().Operations
 	for _, op := range all {
 		service, method, ok := strings.Cut(op.Name, ".")
 		if !ok {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -69,7 +68,7 @@ func (want cause) check(t *testing.T, c *tableCase, err error) {
 			require.Equal(t, "canary", failure.Description)
 		}
 		if want.status == http.StatusNotFound && !c.isRaw() {
-			require.Equal(t, !strings.Contains(c.row.Also, "404=input"), errors.Is(err, prepaid.ErrNotFound), "it may mean bad input")
+			require.Equal(t, c.row.Also["404"] != "input", errors.Is(err, prepaid.ErrNotFound), "it may mean bad input")
 		}
 	}
 	if want.code != "" {

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
@@ -55,7 +55,7 @@ func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.
 
 // tableCase is an operation with a request of it and a success.
 type tableCase struct {
-	row     operations.Operation
+	row     *reference.Operation
 	safety  string // that of the request, see neverFixtures
 	call    func(ctx context.Context, client *prepaid.Client) error
 	fixture *contract.Fixture
@@ -63,7 +63,7 @@ type tableCase struct {
 
 // kind is the other criterion next to the safety class.
 func (c *tableCase) kind() string {
-	if c.row.Body == "json" && slices.Contains(strings.Split(c.row.Success, ","), "204") && c.row.Also == "-" {
+	if c.row.Body == "json" && slices.Contains(c.row.Success(), "204") && len(c.row.Also) == 0 {
 		return "empty"
 	}
 	return c.row.Body
@@ -78,7 +78,7 @@ func tableCases(t testing.TB) []tableCase {
 	t.Helper()
 	fixtures := contract.ReadFixtures(t)
 	var cases []tableCase
-	for _, row := range operations.All() {
+	for _, row := range reference.Read().Operations {
 		found := 0
 		for _, c := range contract.Cases() {
 			f := fixtures[c.Fixture]
@@ -94,14 +94,14 @@ func tableCases(t testing.TB) []tableCase {
 		}
 		require.NotZero(t, found, row.Name)
 	}
-	require.Len(t, cases, len(operations.All())+len(neverFixtures()))
+	require.Len(t, cases, len(reference.Read().Operations)+len(neverFixtures()))
 	return append(cases, rawCases()...)
 }
 
 // oneOfEachClass keeps one case of those of one class.
 func oneOfEachClass(t *testing.T) []tableCase {
 	t.Helper()
-	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return c.safety + " of " + c.row.Class() })
+	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return fmt.Sprint(c.safety, c.row.Safety, c.row.Body, c.row.Success()) })
 }
 
 // tableServer reads requests off raw connections, carries them out as the fault says, and responds.

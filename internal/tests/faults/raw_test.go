@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
@@ -39,9 +39,9 @@ func rawCases() []tableCase {
 			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
 			Body: raw.body, Repeatable: raw.repeatable,
 		}
-		row := operations.Operation{
-			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Success: "200,201,202,204", Body: "refusal",
-			Safety: raw.class,
+		row := &reference.Operation{
+			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Body: "refusal", Safety: raw.class,
+			Results: reference.Ordered[*reference.Payload]{{Name: "200"}, {Name: "201"}, {Name: "202"}, {Name: "204"}},
 		}
 		f := &contract.Fixture{Operation: row.Name, Outcome: "200"}
 		f.Response.Status, f.Response.Body = http.StatusOK, json.RawMessage(`{"id":"acc-1"}`)

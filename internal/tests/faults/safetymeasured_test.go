@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/liveness"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
@@ -30,10 +31,13 @@ func measuredOperations(t *testing.T) []safetyOperation {
 	t.Helper()
 	fixtures := contract.ReadFixtures(t)
 	var rows []safetyOperation
-	for _, o := range operations.All() {
+	for _, o := range reference.Read().Operations {
+		var also []string
+		for _, status := range slices.Sorted(maps.Keys(o.Also)) {
+			also = append(also, status+"="+o.Also[status])
+		}
 		row := safetyOperation{
-			Operation: o.Name, Method: o.Method, Path: o.Path, Safety: o.Safety, Success: strings.Split(o.Success, ","), Body: o.Body,
-			Also: strings.Trim(o.Also, "-"),
+			Operation: o.Name, Method: o.Method, Path: o.Path, Safety: o.Safety, Success: o.Success(), Body: o.Body, Also: strings.Join(also, ","),
 		}
 		bodies, uncached := map[string][]map[string]any{}, map[string][]map[string]any{} // of requests, by class
 		results := map[prepaid.Outcome][]map[string]any{}
@@ -82,7 +86,10 @@ func measuredOperations(t *testing.T) []safetyOperation {
 		}
 		switch {
 		case len(bodies) > 1:
-			row.Safety, row.When = "never", []safetyWhen{{Member: o.Member, Values: decides(bodies, o.Member, o.Safety), Safety: o.Safety}}
+			row.Safety = "never"
+			for member := range o.Never {
+				row.When = append(row.When, safetyWhen{Member: member, Values: decides(bodies, member, o.Safety), Safety: o.Safety})
+			}
 		case len(uncached) > 1:
 			row.When = []safetyWhen{{Setting: "never_repeat_loads", Member: "transaction_type", Values: decides(uncached, "transaction_type", "never"), Safety: "never"}}
 		}
