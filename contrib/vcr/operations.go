@@ -1,13 +1,10 @@
 package prepaidvcr
 
 import (
-	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 
-	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // bodyKind is how a body is read.
@@ -41,109 +38,26 @@ type schema struct {
 // pathValues are the kept path parameters: names of wallets.
 func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
-// of returns the shape of a type.
-func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
-
-// queryOf lists parameters that are scrubbed.
-func queryOf(scrubs ...string) map[string]*shape {
-	q := map[string]*shape{}
-	for _, name := range scrubs {
-		q[name] = scrubbed()
-	}
-	return q
-}
-
-// with adds parameters that are kept.
-func with(q map[string]*shape, keep func(string) bool, names ...string) map[string]*shape {
-	for _, name := range names {
-		q[name] = &shape{keep: keep}
-	}
-	return q
-}
-
-var (
-	pagingNames  = []string{"page_number", "page_size"}
-	includeNames = []string{
-		"with_personal", "with_directentry", "with_freetext", "with_bpay", "with_tokeninfo",
-		"with_correspondingaccountid", "with_cardholdertype",
-	}
-)
-
-// exceptions are operations whose query or body differs from their Go method.
-func exceptions() map[string]operation {
-	paged := func(q map[string]*shape) map[string]*shape { return with(q, isCount, pagingNames...) }
-	search := with(paged(queryOf("client_id", "client_account_key")), isSet, includeNames...)
-	company := with(paged(queryOf("client_id", "program_id", "first_name", "last_name", "mobile")), isSet, includeNames...)
-	company["status"] = of[prepaid.AccountStatus]()
-	history := paged(queryOf())
-	history["start_date"] = &shape{keep: isDate, varies: true}
-	history["end_date"] = history["start_date"]
-	mcc := reflect.TypeFor[prepaid.MCC]()
-	return map[string]operation{
-		"Token":                        {sends: bodyForm, response: tokenShape()},
-		"Reporting.Start":              {query: with(queryOf(), isFlag, "include_column_headers"), responds: bodyText},
-		"Policy.MerchantCategoryCodes": {query: paged(queryOf())},
-		"Policy.ChangeCategories":      {request: changeShape(mcc)},
-		"Policy.ChangeMerchants":       {request: changeShape(reflect.TypeFor[prepaid.MerchantRule]())},
-		"Policy.ChangeTerminals":       {request: changeShape(reflect.TypeFor[prepaid.TerminalRule]())},
-		"Accounts.Search":              {query: search},
-		"Accounts.SearchCompany":       {query: company},
-		"Accounts.Get":                 {query: with(queryOf(), isSet, includeNames...)},
-		"Accounts.Transactions":        {query: history},
-		"Accounts.SetStatus":           {request: object(map[string]*shape{"status": of[prepaid.AccountStatus]()})},
-		"Accounts.ExchangeKey":         {responds: bodyText},
-		"PIN.Initiate":                 {response: pinResponse()},
-		"PIN.Validate":                 {request: sealedShape(), response: pinResponse()},
-		"PIN.Execute":                  {request: sealedShape(), response: pinResponse()},
-		"Hooks.Create":                 {response: object(map[string]*shape{"id": of[prepaid.HookID]()})},
-		"Hooks.List":                   {query: paged(queryOf())},
-		"Hooks.Undeliverable":          {query: paged(queryOf()), response: messageShape()},
-		"Hooks.Dismiss":                {request: object(map[string]*shape{"message_ids": of[string]()})},
-	}
-}
-
 func newSchema() *schema {
-	made, known := &schema{failure: errorShape()}, exceptions()
-	for _, row := range operations.All() {
-		op := known[row.Name]
-		op.name, op.method, op.path = row.Name, row.Method, row.Path
-		sent, received := bodiesOf(row.Name)
-		if op.request == nil && sent != nil && row.Method != http.MethodGet {
-			op.request = shapeOf(sent)
+	made := &schema{failure: errorShape()}
+	for _, o := range reference.Emulator().Operations {
+		op := operation{name: o.Name, method: o.Method, path: o.Path, query: map[string]*shape{}, request: shapeOf("", o.Request.JSON(), false)}
+		for _, p := range o.Query() {
+			op.query[p.Name] = shapeOf(p.Name, p.Schema, p.Redact != "")
 		}
-		if op.response == nil && received != nil && op.responds == bodyJSON {
-			op.response = shapeOf(received)
+		switch o.Body {
+		case "text", "data":
+			op.responds = bodyText
+		default:
+			op.response = shapeOf("", o.Response(), false)
+		}
+		if o.Request != nil && o.Request.JSON() == nil {
+			op.sends = bodyForm
 		}
 		made.operations = append(made.operations, op)
 	}
 	return made
 }
-
-// bodiesOf returns the struct parameter and the result of an operation's Go method, or nil.
-func bodiesOf(operation string) (sent, received reflect.Type) {
-	of, name, _ := strings.Cut(operation, ".")
-	service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of)
-	if !ok { // a method of Client
-		return nil, nil
-	}
-	method, _ := service.Type.MethodByName(name)
-	for parameter := range method.Type.Ins() {
-		if parameter.Kind() == reflect.Struct {
-			sent = parameter
-		}
-	}
-	received = method.Type.Out(0)
-	switch {
-	case received.Kind() == reflect.Func: // an iterator
-		received = received.In(0).In(0)
-	case received.Kind() == reflect.Interface: // only an error
-		received = nil
-	}
-	return sent, received
-}
-
-// pinResponse has the one member that a PIN change needs; the reference specifies no member.
-func pinResponse() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
 // apiRoot is the end of every base address.
 const apiRoot = "/3.0"

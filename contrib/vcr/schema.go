@@ -1,15 +1,14 @@
 package prepaidvcr
 
 import (
+	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // shape is the schema of a JSON value. Values that the shape does not name, or that its function keep refuses, are scrubbed.
@@ -38,64 +37,67 @@ func object(members map[string]*shape) *shape {
 	return s
 }
 
-// shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with all its members.
-// Other fields are kept if their type restricts their content, or if keptMembers lists them. All other texts and
-// numbers are scrubbed, so that a new field is safe by default.
-func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
-
-func typeShape(t reflect.Type, marked bool) *shape {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
-		t = t.Elem()
+// shapeOf derives a shape from the reference; nil without a schema. A member that is personal or secret is scrubbed, with all its members.
+// Other values are kept if the reference restricts their content, or if keptNames lists the member. All other texts and numbers are
+// scrubbed, so that a new member is safe by default.
+func shapeOf(name string, known *reference.Schema, marked bool) *shape {
+	if known == nil {
+		return nil
 	}
-	if t.Kind() == reflect.Struct && !isScalarType(t) {
-		return object(structMembers(t, marked))
+	marked = marked || known.Redact != ""
+	if known.Items != nil {
+		return shapeOf(name, known.Items, marked)
+	}
+	if len(known.Properties) > 0 {
+		members := map[string]*shape{}
+		for _, member := range known.Properties {
+			members[member.Name] = shapeOf(member.Name, member.Value, marked)
+		}
+		return object(members)
 	}
 	s := &shape{}
-	if !marked {
-		s.keep, s.varies = keptType(t)
-		s.amount = t == reflect.TypeFor[prepaid.Amount]()
-	}
 	s.element = s // a list of texts
+	if !marked {
+		s.amount = strings.HasSuffix(name, "amount") || known.Name == "Amount"
+		s.keep, s.varies = kept(name, known), known.Format == dateTime
+		if s.amount {
+			s.keep = isAmount
+		}
+	}
+	if s.keep == nil {
+		if known.Format == dateTime {
+			s.form = formDate
+		}
+		if form, ok := narrowMembers[name]; ok {
+			s.form = form
+		}
+	}
 	return s
 }
 
-func isScalarType(t reflect.Type) bool {
-	return slices.Contains([]reflect.Type{
-		reflect.TypeFor[time.Time](), reflect.TypeFor[prepaid.Date](), reflect.TypeFor[prepaid.Amount](), reflect.TypeFor[prepaid.Secret](),
-		reflect.TypeFor[prepaid.EphemeralKey](),
-	}, t)
-}
+const dateTime = "date-time"
 
-func structMembers(t reflect.Type, marked bool) map[string]*shape {
-	members := map[string]*shape{}
-	for field := range t.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !field.IsExported() || name == "" || name == "-" {
-			continue
-		}
-		_, tagged := field.Tag.Lookup("redact")
-		inner := typeShape(field.Type, marked || tagged)
-		if keep, ok := keptMembers[t.Name()+"."+name]; ok && !marked && !tagged {
-			inner = &shape{keep: keep}
-		}
-		if inner.keep == nil && inner.members == nil {
-			if isDateType(field.Type) {
-				inner.form = formDate
-			}
-			if f, ok := narrowMembers[name]; ok {
-				inner.form = f
-			}
-		}
-		members[name] = inner
+// kept returns the check of a value that may be kept, or nil.
+func kept(name string, known *reference.Schema) func(string) bool {
+	words := slices.Collect(maps.Keys(known.GoValues))
+	for _, word := range known.Enum {
+		words = append(words, fmt.Sprint(word))
 	}
-	return members
-}
-
-func isDateType(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	switch {
+	case keptNames[name] != nil && known.GoEnum == "":
+		return keptNames[name]
+	case known.Format == dateTime:
+		return isDate
+	case slices.Contains(known.Type, "boolean"):
+		return isFlag
+	case known.GoEnum == "TransferType":
+		return isTransferType // other values are card to card
+	case known.GoEnum == "TransactionType":
+		return isTransactionType
+	case len(words) > 0:
+		return func(text string) bool { return slices.Contains(words, text) }
 	}
-	return t == reflect.TypeFor[prepaid.Date]() || t == reflect.TypeFor[time.Time]()
+	return nil
 }
 
 // narrowMembers are members that need a special pseudonym, to fit or to pass the client's checks.
@@ -106,21 +108,15 @@ var narrowMembers = map[string]form{
 	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
 }
 
-// keptMembers lists texts and numbers that are kept although their type allows any content: by type and wire name,
-// each with the required form.
-var keptMembers = map[string]func(string) bool{
-	"Transaction.amount_currency":                 isCurrency,
-	"Transaction.fee_amount_currency":             isCurrency,
-	"Transaction.running_balance_amount_currency": isCurrency,
-	"RedeemFundingParams.currency":                isCurrency,
-	"RefundFundingParams.currency":                isCurrency,
-	"SimulateParams.currency_code":                isCurrency,
-	"WalletProvisioning.provider":                 isProvider,
-	"Report.totalrecords":                         isCount,
-	"WalletToken.token_assurance_level":           matching(`^[0-9]{1,2}$`),
-	"Hook.filter_spec":                            isEverything,
-	"CreateHookParams.filter_spec":                isEverything,
-	"UpdateHookParams.filter_spec":                isEverything,
+// keptNames lists texts and numbers that are kept although the reference does not restrict them, with the required form, and parameters.
+var keptNames = map[string]func(string) bool{
+	"amount_currency": isCurrency, "fee_amount_currency": isCurrency, "running_balance_amount_currency": isCurrency,
+	"currency": isCurrency, "currency_code": isCurrency,
+	"mcc": isCategory, "merchant_category": isCategory, "merchant_category_code": isCategory, "category_code": isCategory, "code": isCategory, "add": isCategory, "remove": isCategory,
+	"provider": isProvider, "totalrecords": isCount, "expires_in": isCount, "page_number": isCount, "page_size": isCount,
+	"token_type": isBearer, "token_assurance_level": matching(`^[0-9]{1,2}$`), "filter_spec": isEverything,
+	"with_personal": isSet, "with_directentry": isSet, "with_freetext": isSet, "with_bpay": isSet, "with_tokeninfo": isSet,
+	"with_correspondingaccountid": isSet, "with_cardholdertype": isSet,
 }
 
 // The forms of kept values.
@@ -139,48 +135,6 @@ var (
 	isSet             = matching(`^(1|true)$`)
 	isProvider        = matching(`^[a-z][a-z_]{0,31}$`)
 )
-
-// known is implemented by the client's enumerations.
-type known interface{ Known() bool }
-
-// keptType returns the check of a type that restricts its values, and whether its values vary from run to run.
-func keptType(t reflect.Type) (keep func(string) bool, varies bool) {
-	switch t {
-	case reflect.TypeFor[bool]():
-		return isFlag, false
-	case reflect.TypeFor[prepaid.Amount]():
-		return isAmount, false
-	case reflect.TypeFor[time.Time]():
-		return isDate, true
-	case reflect.TypeFor[prepaid.MCC]():
-		return isCategory, false
-	case reflect.TypeFor[prepaid.TransactionType]():
-		return isTransactionType, false
-	case reflect.TypeFor[prepaid.TransferType]():
-		return isTransferType, false
-	case reflect.TypeFor[prepaid.RequestType]():
-		return isRequestType, false
-	}
-	if !t.Implements(reflect.TypeFor[known]()) || t == reflect.TypeFor[prepaid.ErrorCode]() {
-		return nil, false
-	}
-	return func(text string) bool { return isKnown(t, text) }, false
-}
-
-func isKnown(t reflect.Type, text string) bool {
-	value := reflect.New(t).Elem()
-	if t.Kind() == reflect.String {
-		value.SetString(text)
-	} else {
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return false
-		}
-		value.SetInt(n)
-	}
-	enum, ok := value.Interface().(known)
-	return ok && enum.Known()
-}
 
 // isErrorCode accepts codes that the client lists, and words joined by "_": a single word may be a name.
 func isErrorCode(text string) bool {
@@ -201,37 +155,4 @@ func errorShape() *shape {
 		"error":             {keep: isErrorCode},
 		"error_description": scrubbed(),
 	})
-}
-
-// messageShape is a webhook message (2.14) with the payload of the emulator: the reference specifies the envelope only.
-func messageShape() *shape {
-	return object(map[string]*shape{
-		"id": scrubbed(), "hook_id": scrubbed(), "company_id": scrubbed(), "transaction": of[prepaid.Transaction](),
-		"timestamp": typeShape(reflect.TypeFor[time.Time](), false),
-		"type":      typeShape(reflect.TypeFor[prepaid.MessageType](), false),
-	})
-}
-
-// tokenShape is the shape of the token response (2.1).
-func tokenShape() *shape {
-	return object(map[string]*shape{
-		"access_token": scrubbed(),
-		"token_type":   {keep: isBearer},
-		"expires_in":   {keep: isCount},
-	})
-}
-
-// changeShape is a change of policy: the client does not export its wire type.
-func changeShape(rule reflect.Type) *shape {
-	return object(map[string]*shape{
-		"reason": scrubbed(), "require_approval": {keep: isFlag}, "add": shapeOf(rule), "remove": shapeOf(rule),
-	})
-}
-
-// sealedShape is a request with the members of a PIN envelope.
-func sealedShape() *shape {
-	members := structMembers(reflect.TypeFor[prepaid.SealedPINParams](), false)
-	delete(members, "envelope")
-	maps.Copy(members, structMembers(reflect.TypeFor[prepaid.PINEnvelope](), false))
-	return object(members)
 }

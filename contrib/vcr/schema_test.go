@@ -2,133 +2,58 @@ package prepaidvcr
 
 import (
 	"maps"
-	"reflect"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
-// Each exception is of an operation, and differs from its method.
-func TestExceptionsAreOperations(t *testing.T) {
+// Members of all kinds: only those that cannot have a person's data or a secret are kept.
+func TestShapeOfNewMembers(t *testing.T) {
 	t.Parallel()
-	for name, exception := range exceptions() {
-		require.True(t, slices.ContainsFunc(operations.All(), func(o operations.Operation) bool { return o.Name == name }), name)
-		require.NotEqual(t, operation{}, exception, name)
-	}
-}
-
-// wireTypes are all types that the schema is derived from, with the types inside them.
-func wireTypes() []reflect.Type {
-	found := []reflect.Type{}
-	var add func(t reflect.Type)
-	add = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct || isScalarType(t) || slices.Contains(found, t) {
-			return
-		}
-		found = append(found, t)
-		for field := range t.Fields() {
-			add(field.Type)
-		}
-	}
-	for _, row := range operations.All() {
-		sent, received := bodiesOf(row.Name)
-		for _, root := range []reflect.Type{sent, received} {
-			if root != nil {
-				add(root)
-			}
-		}
-	}
-	return found
-}
-
-// No value of a field with a redact tag is kept, nor any value below it.
-func TestTaggedFieldsAreNeverKept(t *testing.T) {
-	t.Parallel()
-	tagged := 0
-	var never func(name string, s *shape, seen map[*shape]bool)
-	never = func(name string, s *shape, seen map[*shape]bool) {
-		if s == nil || seen[s] {
-			return
-		}
-		seen[s] = true
-		require.Nil(t, s.keep, name)
-		never(name, s.element, seen)
-		for inner, member := range s.members {
-			never(name+"."+inner, member, seen)
-		}
-	}
-	for _, wire := range wireTypes() {
-		members := structMembers(wire, false)
-		for field := range wire.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if _, ok := field.Tag.Lookup("redact"); ok && name != "" {
-				tagged++
-				never(wire.Name()+"."+name, members[name], map[*shape]bool{})
-			}
-		}
-	}
-	require.Greater(t, tagged, 60)
-}
-
-// A field of a type made for this test, with every kind of field: only kinds that cannot hold a person or a secret are kept.
-func TestShapeOfNewFields(t *testing.T) {
-	t.Parallel()
-	type inner struct {
-		Flag bool `json:"flag"`
-	}
-	type novel struct {
-		Text    string                `json:"text"`
-		Number  int                   `json:"number"`
-		Secret  prepaid.Secret        `json:"secret"`
-		Day     prepaid.Date          `json:"day"`
-		Bytes   []byte                `json:"bytes"`
-		Account prepaid.AccountID     `json:"account"`
-		Marked  inner                 `json:"marked" redact:"personal"`
-		Word    prepaid.Sex           `json:"word" redact:"personal"`
-		Any     map[string]int        `json:"any"`
-		Flag    bool                  `json:"on"`
-		Status  prepaid.AccountStatus `json:"status"`
-		Amount  *prepaid.Amount       `json:"amount"`
-		Plain   []inner               `json:"plain"`
-		At      time.Time             `json:"at"`
-	}
-	members := structMembers(reflect.TypeFor[novel](), false)
-	for _, name := range []string{"text", "number", "secret", "day", "bytes", "account", "word", "any"} {
+	document, err := reference.Parse([]byte(`{"components": {"schemas": {"Amount": {"type": "number"}, "New": {"properties": {
+		"text": {"type": "string"}, "number": {"type": "integer"}, "secret": {"enum": ["a"], "x-redact": "secret"},
+		"day": {"type": "string", "format": "date-time", "x-redact": "personal"},
+		"marked": {"x-redact": "personal", "properties": {"flag": {"type": "boolean"}}},
+		"plain": {"type": "array", "items": {"properties": {"flag": {"type": "boolean"}}}},
+		"status": {"type": "string", "enum": ["active"]}, "kind": {"type": "integer", "enum": [1]}, "sum": {"$ref": "#/components/schemas/Amount"},
+		"load_amount": {"type": "number"}, "at": {"type": "string", "format": "date-time"}
+	}}}}}`))
+	require.NoError(t, err)
+	known, _ := document.Schemas.Get("New")
+	members := shapeOf("", known, false).members
+	for _, name := range []string{"text", "number", "secret", "day"} {
 		require.Nil(t, members[name].keep, name)
 	}
+	require.Equal(t, formDate, members["day"].form)
 	require.Nil(t, members["marked"].members["flag"].keep)
-	require.True(t, members["plain"].members["flag"].keep("true"))
-	require.True(t, members["on"].keep("true"))
+	require.True(t, members["plain"].element.members["flag"].keep("true"))
 	require.True(t, members["status"].keep("active"))
 	require.False(t, members["status"].keep("mira"))
-	require.True(t, members["amount"].keep("-25.50"))
-	require.False(t, members["amount"].keep("4111111111111111"))
-	require.True(t, members["at"].keep("2026-11-21T22:14:45Z"))
+	require.True(t, members["kind"].keep("1"))
+	require.True(t, members["sum"].keep("-25.50") && members["sum"].amount)
+	require.False(t, members["load_amount"].keep("4111111111111111"))
+	require.True(t, members["at"].keep("2026-11-21T22:14:45Z") && members["at"].varies)
 	require.False(t, members["at"].keep("2026-11-21T22:14:45.4111111111111111Z"))
 }
 
-// The lists of kept and of narrow members name fields that exist, are untagged, and would not be kept without the list.
+// The lists of kept and of narrow members have names of the reference. A kept one is never personal or secret.
 func TestListedMembersExist(t *testing.T) {
 	t.Parallel()
-	kept, narrow := maps.Clone(keptMembers), maps.Clone(narrowMembers)
-	for _, wire := range wireTypes() {
-		for field := range wire.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if _, ok := kept[wire.Name()+"."+name]; ok {
-				_, tagged := field.Tag.Lookup("redact")
-				require.False(t, tagged, name)
-				delete(kept, wire.Name()+"."+name)
+	kept, narrow := maps.Clone(keptNames), maps.Clone(narrowMembers)
+	for _, s := range reference.Emulator().Schemas {
+		for _, member := range s.Value.Properties {
+			if keptNames[member.Name] != nil {
+				require.Empty(t, member.Value.Redact, member.Name)
 			}
-			delete(narrow, name)
+			delete(kept, member.Name)
+			delete(narrow, member.Name)
+		}
+	}
+	for _, o := range reference.Emulator().Operations {
+		for _, name := range o.Names() {
+			delete(kept, name)
 		}
 	}
 	require.Empty(t, kept)
