@@ -152,7 +152,7 @@ func (s *Hooks) Limit(config *Config, fault func(field, rule string)) {
 	}
 }
 
-func (s *Hooks) further(config *Config, faults *wire.Faults) { s.Limit(config, faults.Add) }
+func (s *Hooks) further(config *Config, found *wire.Faults) { s.Limit(config, found.Add) }
 
 // Create handles POST /hooks.
 func (s *Hooks) Create(c *exchange.Call) exchange.Response {
