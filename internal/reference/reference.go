@@ -175,6 +175,7 @@ type Schema struct {
 	Items            *Schema           `json:"items"`
 	Required         *[]string         `json:"required"` // nil if the reference marks no member
 	Properties       Ordered[*Schema]  `json:"properties"`
+	Open             bool              `json:"additionalProperties"`
 	Section          string            `json:"x-section"`
 	Unspecified      string            `json:"x-unspecified"`
 	Go               string            `json:"x-go"`
@@ -192,6 +193,11 @@ type Schema struct {
 // Requires reports whether the schema marks a member as required.
 func (s *Schema) Requires(member string) bool {
 	return s.Required != nil && slices.Contains(*s.Required, member)
+}
+
+// Sends reports whether a response always has a member: if the schema marks none, all that cannot be null.
+func (s *Schema) Sends(member Member[*Schema]) bool {
+	return s.Requires(member.Name) || s.Required == nil && !slices.Contains(member.Value.Type, "null")
 }
 
 // Types are the types that a value may have.
@@ -397,7 +403,7 @@ func (s *Schema) members(prefix string, query []string) (all, required []string)
 			continue
 		}
 		all = append(all, prefix+member.Name)
-		if s.Required == nil && len(m.Type) < 2 || s.Requires(member.Name) {
+		if s.Sends(member) {
 			required = append(required, prefix+member.Name)
 		}
 		inner, innerRequired := m.members(prefix+member.Name+".", query)

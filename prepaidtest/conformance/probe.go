@@ -1,29 +1,27 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
 )
 
 const (
-	maxBody     = 32 << 20
-	noAccount   = "conformance-unknown"                  // an account that does not exist
-	unknownUUID = "00000000-0000-4000-8000-00000000c0de" // a hook, report or operation that does not exist
+	maxBody  = 32 << 20
+	patience = 3 // repeats of a request that the rate limit refuses
 )
 
 // probe is one running case.
 type probe struct {
 	*session
 	context   func() context.Context
-	done      <-chan struct{}
 	section   string
 	operation string
 	faults    []fault
@@ -37,218 +35,169 @@ func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// response is an HTTP response. After one violation, most checks of the response report no other.
-type response struct {
-	*probe
-	bad    bool
-	code   int
-	header http.Header
-	body   []byte
+// stop records a violation, and ends the case.
+func (p *probe) stop(field, rule string) {
+	p.fail(field, rule)
+	runtime.Goexit()
 }
 
-// send makes one request.
-func (p *probe) send(method, path, body string, header http.Header) *response {
-	request, err := http.NewRequestWithContext(p.context(), method, p.target.BaseURL+path, strings.NewReader(body))
-	if err != nil {
-		p.fail("request", "cannot be made of this target")
-		return &response{probe: p, bad: true}
+// call makes a request with the run's token.
+func (p *probe) call(operation string, changes values) *response {
+	r := p.send(newRequest(&p.target, operation, changes), p.bearer())
+	if r.Status == http.StatusUnauthorized {
+		p.session.token = "" // for the next case
 	}
-	request.Header = header
-	request.Close = strings.Contains(path, "/reports/") // a 204 with a body makes the connection unusable
-	raw, err := p.client.Do(request)
-	if err != nil {
-		p.fail("response", "none arrived")
-		return &response{probe: p, bad: true}
-	}
-	defer func() { _ = raw.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(raw.Body, maxBody))
-	if err != nil {
-		p.fail("response", "was cut short")
-	}
-	return &response{probe: p, bad: err != nil, code: raw.StatusCode, header: raw.Header, body: text}
+	return r
 }
 
-// patiently sends a request, and repeats it after a 429, up to three times.
-func (p *probe) patiently(method, path, body string, header http.Header) *response {
+// send makes a request, repeats it after a 429, and checks the response by the document.
+func (p *probe) send(request *request, authorization string) *response {
 	for attempt := 0; ; attempt++ {
-		a := p.send(method, path, body, header)
-		if a.code != http.StatusTooManyRequests || attempt == 3 {
-			return a
+		r := p.once(request, authorization)
+		if r.Status != http.StatusTooManyRequests || attempt == patience {
+			return r.check()
 		}
-		p.sleep(a.retryAfter())
+		p.sleep(r.retryAfter())
 	}
 }
 
-// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the rate limit's window.
-func (a *response) retryAfter() time.Duration {
-	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 10 * time.Second
+// once makes one request.
+func (p *probe) once(r *request, authorization string) *response {
+	address := strings.TrimSuffix(p.target.BaseURL+r.path+"?"+r.query.Encode(), "?")
+	sent, err := http.NewRequestWithContext(p.context(), r.operation.Method, address, strings.NewReader(r.body))
+	if err != nil {
+		p.stop("request", "cannot be made of this target")
 	}
-	return min(time.Duration(seconds)*time.Second, time.Minute)
+	json := "application/vnd." + p.target.Vendor + "+json"
+	switch {
+	case r.operation.Safety == "token":
+		sent.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	case r.body != "":
+		sent.Header.Set("Content-Type", json)
+	}
+	if authorization != "" {
+		sent.Header.Set("Authorization", authorization)
+	}
+	sent.Close = r.operation.Also["204"] == "body" // a 204 with a body makes the connection unusable
+	got, err := p.client.Do(sent)
+	if err != nil {
+		p.stop("response", "none arrived")
+	}
+	defer func() { _ = got.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(got.Body, maxBody))
+	if err != nil {
+		p.stop("response", "was cut short")
+	}
+	return &response{probe: p, Response: check.Response{
+		Operation: r.operation, Query: r.query, MediaType: json, Status: got.StatusCode, Header: got.Header, Body: body,
+	}}
 }
 
+// sleep ends early with the test.
 func (p *probe) sleep(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-p.done:
+	case <-p.context().Done():
 	}
 }
 
-func (p *probe) mediaType() string { return "application/vnd." + p.target.Vendor + "+json" }
-
-func (p *probe) bearer(token string, body bool) http.Header {
-	header := http.Header{}
-	if token != "" {
-		header.Set("Authorization", "Bearer "+token)
+// bearer returns the run's authorization.
+func (p *probe) bearer() string {
+	if p.token == "" {
+		r := p.askToken(p.target.ClientID, p.target.ClientSecret, "grant_type=client_credentials")
+		p.session.token, _ = r.object()["access_token"].(string)
 	}
-	if body {
-		header.Set("Content-Type", p.mediaType())
-	}
-	return header
+	return "Bearer " + p.token
 }
 
-// do makes a request with the run's token. A body that is not nil is sent as JSON.
-func (p *probe) do(method, path string, body any) *response {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			p.fail("request", "cannot be written")
-			return &response{probe: p, bad: true}
+// askToken asks for a token. Without an ID, the request has no credentials.
+func (p *probe) askToken(id, secret, form string) *response {
+	request := newRequest(&p.target, "Token", nil)
+	request.body = form
+	if id == "" {
+		return p.send(request, "")
+	}
+	return p.send(request, "Basic "+base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
+}
+
+// response is an HTTP response.
+type response struct {
+	*probe
+	check.Response
+}
+
+// check compares the response with the document. A violation ends the case.
+func (r *response) check() *response {
+	violations := r.Check()
+	for _, v := range violations {
+		r.failIn(v.Section, v.Field, v.Rule)
+	}
+	if len(violations) > 0 {
+		runtime.Goexit()
+	}
+	return r
+}
+
+// is ends the case unless the response has one of the statuses.
+func (r *response) is(statuses ...int) *response {
+	words := make([]string, len(statuses))
+	for i, status := range statuses {
+		if r.Status == status {
+			return r
 		}
+		words[i] = strconv.Itoa(status)
 	}
-	if p.token == "" && !p.authorise() {
-		return &response{probe: p, bad: true}
-	}
-	return p.patiently(method, path, string(text), p.bearer(p.token, body != nil))
+	r.stop("status", "must be "+strings.Join(words, " or ")+", is "+strconv.Itoa(r.Status))
+	return nil
 }
 
-func (p *probe) get(path string) *response            { return p.do(http.MethodGet, path, nil) }
-func (p *probe) post(path string, body any) *response { return p.do(http.MethodPost, path, body) }
-
-// authorise gets the run's token.
-func (p *probe) authorise() bool {
-	a := p.askToken(p.basic(p.target.ClientID, p.target.ClientSecret), "grant_type=client_credentials")
-	var got struct {
-		Token string `json:"access_token"`
+// ok ends the case unless the status is one of a success.
+func (r *response) ok() *response {
+	if r.Status >= http.StatusBadRequest {
+		r.stop("status", "must be that of a success, is "+strconv.Itoa(r.Status))
 	}
-	if a.bad || a.code != http.StatusOK || json.Unmarshal(a.body, &got) != nil || got.Token == "" {
-		p.failIn("4.1", "access_token", "no token was issued for the run")
-		return false
-	}
-	p.token = got.Token
-	return true
+	return r
 }
 
-func (p *probe) basic(id, secret string) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+// object returns the object of a success.
+func (r *response) object() map[string]any {
+	object, _ := r.ok().Value.(map[string]any)
+	return object
 }
 
-func (p *probe) askToken(authorization, form string) *response {
-	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	if authorization != "" {
-		header.Set("Authorization", authorization)
+// objects returns the objects of a success: none without a body.
+func (r *response) objects() []map[string]any {
+	list, ok := r.ok().Value.([]any)
+	if !ok && r.Value != nil {
+		list = []any{r.Value}
 	}
-	return p.patiently(http.MethodPost, "token", form, header)
-}
-
-// status checks the status. After a 401, the run gets another token.
-func (a *response) status(allowed ...int) *response {
-	if a.bad {
-		return a
-	}
-	if slices.Contains(allowed, a.code) {
-		return a
-	}
-	if a.code == http.StatusUnauthorized {
-		a.session.token = ""
-	}
-	words := make([]string, len(allowed))
-	for i, code := range allowed {
-		words[i] = strconv.Itoa(code)
-	}
-	a.fail("status", "must be "+strings.Join(words, " or ")+", is "+strconv.Itoa(a.code))
-	a.bad = true
-	return a
-}
-
-// empty checks that there is no body.
-func (a *response) empty() *response {
-	if !a.bad && len(a.body) > 0 {
-		a.fail("body", "must be empty")
-		a.bad = true
-	}
-	return a
-}
-
-// read checks media type and body, and returns the value of the body, or nil if the body is not JSON.
-func (a *response) read(r rule) any {
-	if a.bad {
-		return nil
-	}
-	if a.header.Get("Content-Type") != a.mediaType() {
-		a.failIn("1", "Content-Type", "must be application/vnd.<vendor>+json")
-		a.bad = true
-	}
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		a.fail("body", "must be JSON")
-		a.bad = true
-		return nil
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		a.fail("body", "must be one JSON value")
-	}
-	before := len(a.faults)
-	r(a.section, "body", value, a.failIn)
-	a.bad = a.bad || len(a.faults) > before
-	return value
-}
-
-// object reads an object. It returns nil after an earlier violation, or if the body is not an object.
-func (a *response) object(r rule) map[string]any {
-	value, _ := a.read(r).(map[string]any)
-	return value
-}
-
-// objects reads a list of objects.
-func (a *response) objects(r rule) []map[string]any {
-	list, _ := a.read(listOf(r)).([]any)
-	found := make([]map[string]any, 0, len(list))
-	for _, element := range list {
-		if object, ok := element.(map[string]any); ok {
-			found = append(found, object)
-		}
+	found := make([]map[string]any, len(list))
+	for i, element := range list {
+		found[i], _ = element.(map[string]any)
 	}
 	return found
 }
 
-// octets checks that the body is a string of type application/octet-stream, and returns the string.
-func (a *response) octets() string {
-	if a.bad {
-		return ""
+// refused checks the status of an error and, if it is not empty, the code.
+func (r *response) refused(code string, statuses ...int) {
+	if body, _ := r.is(statuses...).Value.(map[string]any); code != "" && body["error"] != code {
+		r.fail("error", "must be "+code)
 	}
-	if media, _, _ := strings.Cut(a.header.Get("Content-Type"), ";"); media != "application/octet-stream" {
-		a.fail("Content-Type", "must be application/octet-stream")
-	}
-	text := strings.Trim(strings.TrimSpace(string(a.body)), `"`)
-	if text == "" {
-		a.fail("body", "must be a string that is not empty")
-	}
-	return text
 }
 
-// refused checks the status, the shape of the error and, if codes are given, its code.
-func (a *response) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
+// count returns the number in a header.
+func (r *response) count(name string) int {
+	n, _ := strconv.Atoi(r.Header.Get(name))
+	return n
+}
 
-func (a *response) refusedAs(statuses []int, codes ...string) {
-	body := a.status(statuses...).object(errorShape())
-	if code, ok := body["error"].(string); ok && len(codes) > 0 && !slices.Contains(codes, code) {
-		a.fail("error", "must be "+strings.Join(codes, " or "))
+// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the rate limit's window.
+func (r *response) retryAfter() time.Duration {
+	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 10 * time.Second
 	}
+	return min(time.Duration(seconds)*time.Second, time.Minute)
 }

@@ -15,47 +15,47 @@ import (
 // setting is missing, the cases that need it are skipped.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
-	BaseURL string
+	BaseURL string `env:"BASE_URL"`
 	// ClientID is the OAuth client.
-	ClientID string
+	ClientID string `env:"CLIENT_ID"`
 	// ClientSecret is the secret of ClientID. It is not printed.
-	ClientSecret string
+	ClientSecret string `env:"CLIENT_SECRET"`
 	// Vendor is the word in application/vnd.<vendor>+json.
-	Vendor string
+	Vendor string `env:"VENDOR"`
 	// HTTPClient sends the requests. Default: a client with a time-out of 30 seconds.
 	HTTPClient *http.Client
 	// CompanyID is a company whose policy the caller may change.
-	CompanyID int64
+	CompanyID int64 `env:"COMPANY_ID"`
 	// AccountID is the EAID of an active, plastic-enabled account of the company, with money.
-	AccountID string
+	AccountID string `env:"ACCOUNT_ID"`
 	// SecondAccountID is another such account of the same company.
-	SecondAccountID string
+	SecondAccountID string `env:"SECOND_ACCOUNT"`
 	// ProgramClientID is the client_id in searches for AccountID.
-	ProgramClientID string
+	ProgramClientID string `env:"PROGRAM_CLIENT"`
 	// AccountKey is the client_account_key of AccountID.
-	AccountKey string
+	AccountKey string `env:"ACCOUNT_KEY"`
 	// ReportTemplate is the name of a report template.
-	ReportTemplate string
+	ReportTemplate string `env:"REPORT_TEMPLATE"`
 	// WalletProvider is a wallet that takes no certificates.
-	WalletProvider string
+	WalletProvider string `env:"WALLET_PROVIDER"`
 	// HookReceiver is the HTTPS address given to a disabled hook. Nothing is sent to it.
-	HookReceiver string
+	HookReceiver string `env:"HOOK_RECEIVER"`
 	// ApplicationID is the UUID of an application of the key exchange.
-	ApplicationID string
+	ApplicationID string `env:"APPLICATION_ID"`
 	// KeyID is the UUID of a key of ApplicationID.
-	KeyID string
+	KeyID string `env:"KEY_ID"`
 	// PayOutBSB is the bank branch (six digits) for a direct entry out.
-	PayOutBSB string
+	PayOutBSB string `env:"PAYOUT_BSB"`
 	// PayOutNumber is the number of an account at that branch, digits only.
-	PayOutNumber string
+	PayOutNumber string `env:"PAYOUT_NUMBER"`
 	// PayOutName is the name of that account.
-	PayOutName string
+	PayOutName string `env:"PAYOUT_NAME"`
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90 s.
-	SimulatorWait time.Duration
+	SimulatorWait time.Duration `env:"SIMULATOR_WAIT"`
 	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
-	ReportWait time.Duration
+	ReportWait time.Duration `env:"REPORT_WAIT"`
 	// Allow permits effects. With the zero value the suite sends only reads and requests that must be refused.
-	Allow Allow
+	Allow Allow `env:"ALLOW"`
 }
 
 // Allow permits effects. Reads, and requests that must be refused, are always permitted. The zero value permits no effects.
@@ -101,47 +101,50 @@ func (t *Target) validate() error {
 	return errors.Join(faults...)
 }
 
-// TargetFromEnv reads a target from the variables that the package's documentation lists. It returns false if
+// TargetFromEnv reads a target from environment variables: see the package's documentation. It returns false if
 // PREPAID_CONFORMANCE_BASE_URL is not set. The error names the invalid variables.
 func TargetFromEnv() (Target, bool, error) {
-	get := func(name string) string { return os.Getenv("PREPAID_CONFORMANCE_" + name) }
-	if get("BASE_URL") == "" {
-		return Target{}, false, nil
+	const prefix = "PREPAID_CONFORMANCE_"
+	var t Target
+	if os.Getenv(prefix+"BASE_URL") == "" {
+		return t, false, nil
 	}
-	t := Target{
-		BaseURL: get("BASE_URL"), ClientID: get("CLIENT_ID"), ClientSecret: get("CLIENT_SECRET"), Vendor: get("VENDOR"),
-		AccountID: get("ACCOUNT_ID"), SecondAccountID: get("SECOND_ACCOUNT"), ProgramClientID: get("PROGRAM_CLIENT"),
-		AccountKey: get("ACCOUNT_KEY"), ReportTemplate: get("REPORT_TEMPLATE"), WalletProvider: get("WALLET_PROVIDER"),
-		HookReceiver: get("HOOK_RECEIVER"), ApplicationID: get("APPLICATION_ID"), KeyID: get("KEY_ID"),
-		PayOutBSB: get("PAYOUT_BSB"), PayOutNumber: get("PAYOUT_NUMBER"), PayOutName: get("PAYOUT_NAME"),
-	}
-	faults := []error{t.validate()}
-	refuse := func(name, rule string) {
-		faults = append(faults, fmt.Errorf("conformance: PREPAID_CONFORMANCE_%s: %s", name, rule))
-	}
-	if text := get("COMPANY_ID"); text != "" {
-		var err error
-		if t.CompanyID, err = strconv.ParseInt(text, 10, 64); err != nil {
-			refuse("COMPANY_ID", "must be a number")
+	var faults []error
+	fields := reflect.ValueOf(&t).Elem()
+	for i := range fields.NumField() {
+		name := prefix + fields.Type().Field(i).Tag.Get("env")
+		if rule := set(fields.Field(i).Addr().Interface(), os.Getenv(name)); rule != "" {
+			faults = append(faults, fmt.Errorf("conformance: %s: %s", name, rule))
 		}
 	}
-	for name, into := range map[string]*time.Duration{"SIMULATOR_WAIT": &t.SimulatorWait, "REPORT_WAIT": &t.ReportWait} {
-		if text := get(name); text != "" {
-			var err error
-			if *into, err = time.ParseDuration(text); err != nil || *into <= 0 {
-				refuse(name, "must be a positive duration such as 60s")
+	return t, true, errors.Join(append(faults, t.validate())...)
+}
+
+// set reads the text of a variable, and returns the rule that it breaks, or "".
+func set(field any, text string) (rule string) {
+	if text == "" {
+		return ""
+	}
+	var err error
+	switch into := field.(type) {
+	case *string:
+		*into = text
+	case *int64:
+		if *into, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return "must be a number"
+		}
+	case *time.Duration:
+		if *into, err = time.ParseDuration(text); err != nil || *into <= 0 {
+			return "must be a positive duration such as 60s"
+		}
+	case *Allow:
+		for name := range strings.SplitSeq(text, ",") {
+			permission := reflect.ValueOf(into).Elem().FieldByName(strings.TrimSpace(name))
+			if !permission.IsValid() {
+				return "must list fields of Allow"
 			}
-		}
-	}
-	for name := range strings.SplitSeq(get("ALLOW"), ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		if permission := reflect.ValueOf(&t.Allow).Elem().FieldByName(name); permission.IsValid() {
 			permission.SetBool(true)
-		} else {
-			refuse("ALLOW", "must list fields of Allow")
 		}
 	}
-	return t, true, errors.Join(faults...)
+	return ""
 }

@@ -30,7 +30,9 @@ type Checker struct {
 
 	Lenient  bool // no limits; unknown members, null for an absent member, quoted numbers and any RFC 3339 time are allowed
 	Document bool // it is a user's document: required texts may be empty, and a fault for an unknown member lists the known members
+	Response bool // it is a response: required texts may be empty, numbers have any size, and unknown members are counted, not named
 	Now      time.Time
+	Asked    url.Values // the query of the request for the response: it decides which members are included
 }
 
 // Object checks a JSON object that is not in another value, and returns its canonical form. The error is for a text that is not an object.
@@ -50,40 +52,58 @@ func (c *Checker) object(path string, s *reference.Schema, members map[string]js
 	}
 	text := []byte{'{'}
 	for _, member := range s.Properties {
-		raw, present := members[member.Name]
+		canonical := c.member(prefix+member.Name, s, member, members[member.Name])
 		delete(members, member.Name)
-		if c.Lenient && string(raw) == "null" {
-			present = false
-		}
-		required := s.Requires(member.Name)
-		if !present {
-			if required {
-				c.Add(prefix+member.Name, "is required")
-			}
-			if member.Value.Default == nil {
-				continue
-			}
-			raw, _ = json.Marshal(member.Value.Default) // it is from JSON
-		}
-		canonical := c.value(prefix+member.Name, member.Value, raw)
-		if required && !c.Document && !c.Lenient && string(canonical) == `""` {
-			c.Add(prefix+member.Name, "must not be empty")
-			continue
-		}
 		if canonical != nil {
 			text = append(append(append(text, '"'), member.Name...), `":`...)
 			text = append(append(text, canonical...), ',')
 		}
 	}
-	c.unknown(prefix, s, members)
+	c.unknown(path, prefix, s, members)
 	if len(text) > 1 {
 		text = text[:len(text)-1]
 	}
 	return append(text, '}')
 }
 
-func (c *Checker) unknown(prefix string, s *reference.Schema, members map[string]json.RawMessage) {
-	if c.Lenient {
+// member returns nothing for a member that is absent or has a fault.
+func (c *Checker) member(path string, s *reference.Schema, member reference.Member[*reference.Schema], raw json.RawMessage) []byte {
+	present := raw != nil && (!c.Lenient || string(raw) != "null")
+	required := s.Requires(member.Name) || c.Response && s.Sends(member)
+	switch {
+	case c.excludes(member.Value):
+		if present {
+			c.Add(path, "must be absent without "+member.Value.Include)
+		}
+		return nil
+	case !present && required:
+		return c.fault(path, "is required")
+	case !present && (member.Value.Default == nil || c.Response):
+		return nil
+	case !present:
+		raw, _ = json.Marshal(member.Value.Default) // it is from JSON
+	}
+	canonical := c.value(path, member.Value, raw)
+	mayBeEmpty := c.Document || c.Lenient || c.Response
+	if required && !mayBeEmpty && string(canonical) == `""` {
+		return c.fault(path, "must not be empty")
+	}
+	return canonical
+}
+
+// excludes reports whether the response must not have a member.
+func (c *Checker) excludes(s *reference.Schema) bool {
+	return c.Response && s.Include != "" && strings.TrimSpace(c.Asked.Get(s.Include)) == ""
+}
+
+func (c *Checker) unknown(path, prefix string, s *reference.Schema, members map[string]json.RawMessage) {
+	if c.Lenient || s.Open {
+		return
+	}
+	if c.Response {
+		if len(members) > 0 { // the names are not shown: they may be private
+			c.Add(path, "has "+strconv.Itoa(len(members))+" members that the reference does not list")
+		}
 		return
 	}
 	rule := "is not a member of this request"
@@ -139,7 +159,9 @@ func (c *Checker) value(path string, s *reference.Schema, raw json.RawMessage) [
 			canonical = strconv.AppendInt(nil, n, 10)
 		case "number":
 			canonical, ok = c.number(s, raw)
-			rule = wire.ErrMoney.Error()
+			if !c.Response {
+				rule = wire.ErrMoney.Error()
+			}
 		}
 		if ok {
 			return c.limited(path, s, canonical)
@@ -163,6 +185,9 @@ func describe(types reference.Types) string {
 
 func (c *Checker) number(s *reference.Schema, raw json.RawMessage) ([]byte, bool) {
 	text := string(raw)
+	if c.Response {
+		return raw, raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'
+	}
 	if raw[0] == '"' && (c.Lenient || slices.Contains(s.Type, "string")) {
 		_ = json.Unmarshal(raw, &text)
 	}
@@ -257,7 +282,7 @@ func (c *Checker) Text(s *reference.Schema, value string) string {
 		if err != nil {
 			return err.Error()
 		}
-		if s.Future && !c.Lenient && !at.After(c.Now) {
+		if s.Future && !c.Lenient && !c.Response && !at.After(c.Now) {
 			return "must be later than the current time"
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Fault names a field and the rule that its value breaks, never the value.
-type Fault struct{ Field, rule string }
+type Fault struct{ Field, Rule string }
 
 // Faults collects every fault of one request.
 type Faults struct{ Found []Fault }
@@ -31,7 +31,7 @@ func (l *Faults) Describe() string { return "invalid fields: " + l.String() }
 func (l *Faults) String() string {
 	parts := make([]string, len(l.Found))
 	for i, fault := range l.Found {
-		parts[i] = fault.Field + " " + fault.rule
+		parts[i] = fault.Field + " " + fault.Rule
 	}
 	return strings.Join(parts, "; ")
 }
