@@ -56,7 +56,7 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 	}
 }
 
-// The settings in docs/safety.json are the defaults of Config, in seconds. TestSafetyFile writes the rest of the file.
+// The settings in docs/safety.json are the defaults of Config, in seconds. TestSafetyFile writes the operations.
 func TestSafetySettings(t *testing.T) {
 	t.Parallel()
 	c := Config{}.withDefaults()

@@ -105,7 +105,7 @@ func mutants() []mutant {
 			old: "return now.Add(t.Sub(now))", new: "return now.Add(t.Round(0).Sub(now.Round(0)))",
 		},
 		{
-			name: "a card is activated again after a block", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestSafetyFile",
+			name: "a card is activated again after a block", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestOutcomeTable",
 			old: "slices.Contains(o.never, value)", new: "false",
 		},
 		{

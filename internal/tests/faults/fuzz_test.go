@@ -69,7 +69,7 @@ func FuzzResponses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, number uint8, body string) {
 		c := cases[int(number)%len(cases)]
-		if strings.HasPrefix(c.row.Name, "PIN.") || c.safety == "token" {
+		if strings.HasPrefix(c.operation.Name, "PIN.") || c.safety == "token" {
 			t.Skip("the caller's, and FuzzTokenResponse's")
 		}
 		mediaType := c.fixture.Response.Header["Content-Type"]
@@ -81,7 +81,7 @@ func FuzzResponses(f *testing.F) {
 		}
 		failure, ok := errors.AsType[*prepaid.CallError](err)
 		if !ok { // a report that breaks while its rows are read
-			require.Equal(t, "Reporting.Result", c.row.Name, "%v", err)
+			require.Equal(t, "Reporting.Result", c.operation.Name, "%v", err)
 			return
 		}
 		require.Contains(t, []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeUnknown, prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed}, failure.Outcome)

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -17,12 +16,13 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Only the service's own responses end the wait for a repeat, and the reads that ask for one reach the service, not a cache.
+// Only the service's own responses end the wait for a repeat, and the reads that ask for one reach the service, not a cache. It is the same
+// for a client of docs/safety.json.
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
+	file := &fileClient{safetyFile: *readSafety(t), vendor: "vendor"}
 	for name, c := range map[string]struct {
 		response harness.Step
 		alive    bool
@@ -55,50 +55,15 @@ func TestSignsOfLife(t *testing.T) {
 					require.ErrorContains(t, err, "the service has not responded")
 				}
 				for _, r := range script.Requests() {
-					require.Equal(t, "no-cache", r.Header.Get("Cache-Control"))
+					for name, value := range file.Ask.Header {
+						require.Equal(t, value, r.Header.Get(name))
+					}
 				}
+				var asked result
+				asked.read(c.response(new(http.Request)))
+				require.Equal(t, c.alive, file.holds(&file.Ask.Counts, file.operation(file.Ask.Operation), &asked))
 			})
 		})
-	}
-}
-
-// A proxy loses the service for 46 s and keeps the request. Its kernel delivers the request at any time until the age of the
-// request has doubled, and the service needs up to 10 s. No repeat overtakes it.
-func TestOutageBehindAProxy(t *testing.T) {
-	t.Parallel()
-	const away = 46 * time.Second
-	for _, applied := range []time.Duration{56 * time.Second, 61 * time.Second, 2*away + 10*time.Second} {
-		for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
-			for fault, lost := range map[string]prepaidtest.Fault{"no response": prepaidtest.Delay(applied), "504": prepaidtest.ProxyPage(504).CommitAfter(applied)} {
-				t.Run(fmt.Sprint(fault, ", ", applied, ", ", attempts, " attempts"), func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						srv, config, from, to := virtualStage(t)
-						config.Retry.MaxAttempts = attempts
-						began, through := time.Now(), config.Transport
-						config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-							if time.Since(began) < away && harness.IsPathRead(r) {
-								return harness.After(min(10*time.Second, away-time.Since(began)), harness.Respond(504, "text/html", "<html>"))(r)
-							}
-							return through.RoundTrip(r)
-						})
-						client := harness.NewClient(t, config)
-						srv.Inject(harness.TransferOperation, lost)
-						params := harness.TransferTo(to, "25.50")
-						_, err := client.Accounts.Transfer(t.Context(), from, params)
-						if attempts == 1 {
-							require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-							_, err = client.Accounts.Transfer(t.Context(), from, params)
-						}
-						require.NoError(t, err)
-						require.WithinRange(t, time.Now(), began.Add(102*time.Second), began.Add(114*time.Second))
-						time.Sleep(time.Minute)
-						require.Empty(t, srv.PaidTwice())
-						require.Equal(t, "74.50", srv.Balance(from))
-					})
-				})
-			}
-		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (want cause) check(t *testing.T, c *tableCase, err error) {
 		failure := harness.As[*prepaid.TransportError](t, err)
 		require.Equal(t, want.step, failure.Step)
 		require.Equal(t, want.step != "connect", failure.Sent)
-	case want.body == http.StatusNoContent && c.row.Name == "Reporting.Result":
+	case want.body == http.StatusNoContent && c.operation.Name == "Reporting.Result":
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
 	case want.body != 0:
 		status := want.body
@@ -68,7 +68,7 @@ func (want cause) check(t *testing.T, c *tableCase, err error) {
 			require.Equal(t, "canary", failure.Description)
 		}
 		if want.status == http.StatusNotFound && !c.isRaw() {
-			require.Equal(t, c.row.Also["404"] != "input", errors.Is(err, prepaid.ErrNotFound), "it may mean bad input")
+			require.Equal(t, c.operation.Also["404"] != "input", errors.Is(err, prepaid.ErrNotFound), "it may mean bad input")
 		}
 	}
 	if want.code != "" {

@@ -55,18 +55,18 @@ func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.
 
 // tableCase is an operation with a request of it and a success.
 type tableCase struct {
-	row     *reference.Operation
-	safety  string // that of the request, see neverFixtures
-	call    func(ctx context.Context, client *prepaid.Client) error
-	fixture *contract.Fixture
+	operation *reference.Operation
+	safety    string // that of the request, see neverFixtures
+	call      func(ctx context.Context, client *prepaid.Client) error
+	fixture   *contract.Fixture
 }
 
 // kind is the other criterion next to the safety class.
 func (c *tableCase) kind() string {
-	if c.row.Body == "json" && slices.Contains(c.row.Success(), "204") && len(c.row.Also) == 0 {
+	if c.operation.Body == "json" && slices.Contains(c.operation.Success(), "204") && c.operation.Also == nil {
 		return "empty"
 	}
-	return c.row.Body
+	return c.operation.Body
 }
 
 // neverFixtures are the requests that are never repeated though others of their operation are.
@@ -78,21 +78,21 @@ func tableCases(t testing.TB) []tableCase {
 	t.Helper()
 	fixtures := contract.ReadFixtures(t)
 	var cases []tableCase
-	for _, row := range reference.Read().Operations {
+	for _, o := range reference.Read().Operations {
 		found := 0
 		for _, c := range contract.Cases() {
 			f := fixtures[c.Fixture]
-			if c.Refusal || f.Operation != row.Name || (f.Response.Status == http.StatusNoContent && row.Safety == "read") {
+			if c.Refusal || f.Operation != o.Name || (f.Response.Status == http.StatusNoContent && o.Safety == "read") {
 				continue
 			}
 			if slices.Contains(neverFixtures(), c.Fixture) {
-				cases = append(cases, tableCase{row, "never", c.Call, f})
+				cases = append(cases, tableCase{o, "never", c.Call, f})
 			} else if found == 0 {
 				found++
-				cases = append(cases, tableCase{row, row.Safety, c.Call, f})
+				cases = append(cases, tableCase{o, o.Safety, c.Call, f})
 			}
 		}
-		require.NotZero(t, found, row.Name)
+		require.NotZero(t, found, o.Name)
 	}
 	require.Len(t, cases, len(reference.Read().Operations)+len(neverFixtures()))
 	return append(cases, rawCases()...)
@@ -101,7 +101,9 @@ func tableCases(t testing.TB) []tableCase {
 // oneOfEachClass keeps one case of those of one class.
 func oneOfEachClass(t *testing.T) []tableCase {
 	t.Helper()
-	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return fmt.Sprint(c.safety, c.row.Safety, c.row.Body, c.row.Success()) })
+	return tree.OneOfEach(tableCases(t), func(c tableCase) string {
+		return fmt.Sprint(c.safety, c.operation.Safety, c.operation.Body, c.operation.Success())
+	})
 }
 
 // tableServer reads requests off raw connections, carries them out as the fault says, and responds.
@@ -203,7 +205,7 @@ func (c *tableCase) check(t *testing.T, want string, err error, requests int) {
 		outcome = "N" // without a token nothing is processed, whatever is wrong
 	}
 	require.Equal(t, outcomeLetters[outcome], failure.Outcome, "%v", err)
-	require.Equal(t, c.row.Name, failure.Operation)
+	require.Equal(t, c.operation.Name, failure.Operation)
 	if c.safety != "token" { // the attempts of a token are not those of a call
 		require.Equal(t, requests, failure.Attempts)
 		require.Equal(t, requests == 0, failure.FirstSent.IsZero())
@@ -212,9 +214,7 @@ func (c *tableCase) check(t *testing.T, want string, err error, requests int) {
 		require.NotContains(t, err.Error(), "earlier attempt", "there was none")
 	}
 	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprint(failure.Err)} {
-		for _, secret := range []string{"canary", "Bad gateway", "lost", "1000", "\n"} {
-			require.NotContains(t, text, secret)
-		}
+		require.NotRegexp(t, `canary|Bad gateway|lost|\b1000\b|\n`, text)
 	}
 }
 
@@ -225,11 +225,11 @@ func (c *tableCase) want(fault *wireFault) string {
 		want = other
 	}
 	switch {
-	case fault.name == "204" && (strings.HasPrefix(c.row.Name, "PIN.") || c.isRaw()):
+	case fault.name == "204" && (strings.HasPrefix(c.operation.Name, "PIN.") || c.isRaw()):
 		return "1S" // the reference shows no statuses
 	case fault.unread && c.isRaw() && c.safety == "repeated":
 		return "1U" // others of its class have no body to read
-	case c.row.Name == "Reporting.Result" && fault.name == "500":
+	case c.operation.Name == "Reporting.Result" && fault.name == "500":
 		return "1N" // the report must be requested again
 	case c.readsAnything() && (fault.name == "success that cannot be read" || fault.name == "success of a proxy that names no type"):
 		return "1S"
@@ -243,9 +243,9 @@ func (c *tableCase) concerns(fault *wireFault) bool {
 	case "success cut off", "success beyond the limit", "success of a proxy", "success of a proxy that names no type":
 		return c.fixture.Response.Status != http.StatusNoContent
 	case "success that cannot be read":
-		return c.fixture.Response.Status != http.StatusNoContent && !strings.HasPrefix(c.row.Name, "PIN.")
+		return c.fixture.Response.Status != http.StatusNoContent && !strings.HasPrefix(c.operation.Name, "PIN.")
 	case "success that says error":
-		return !strings.HasPrefix(c.row.Name, "PIN.") && !c.readsAnything()
+		return !strings.HasPrefix(c.operation.Name, "PIN.") && !c.readsAnything()
 	}
 	return true
 }
@@ -253,7 +253,7 @@ func (c *tableCase) concerns(fault *wireFault) bool {
 // readsAnything reports the operations whose successful body is a bare string that may be anything; that of a report's start
 // must look like an id.
 func (c *tableCase) readsAnything() bool {
-	return c.fixture.Response.Header["Content-Type"] == "application/octet-stream" && c.row.Name != "Reporting.Start"
+	return c.fixture.Response.Header["Content-Type"] == "application/octet-stream" && c.operation.Name != "Reporting.Start"
 }
 
 func TestOutcomeTable(t *testing.T) {
@@ -332,7 +332,7 @@ func (c *tableCase) checkCall(t *testing.T, failure *prepaid.CallError, began, e
 	if body := c.fixture.Request.Body; body != nil {
 		require.NoError(t, json.Unmarshal(body, &sent))
 	}
-	if strings.HasPrefix(c.row.Path, "/accounts/{id}") && !c.isRaw() {
+	if strings.HasPrefix(c.operation.Path, "/accounts/{id}") && !c.isRaw() {
 		sent.AccountID = prepaid.AccountID(strings.Split(c.fixture.Request.Path, "/")[3])
 	}
 	require.Equal(t, cmp.Or(sent.AccountID, sent.Replaced, sent.OfPIN), failure.AccountID)
@@ -350,7 +350,7 @@ func (c *tableCase) checkCall(t *testing.T, failure *prepaid.CallError, began, e
 func TestOneAttemptNamesNoOther(t *testing.T) {
 	t.Parallel()
 	cases := slices.DeleteFunc(tableCases(t), func(c tableCase) bool {
-		return !slices.ContainsFunc(harness.Ops(), func(op harness.Op) bool { return op.Name == c.row.Name })
+		return !slices.ContainsFunc(harness.Ops(), func(op harness.Op) bool { return op.Name == c.operation.Name })
 	})
 	for _, fault := range wireFaults() {
 		t.Run(fault.name, func(t *testing.T) {
@@ -366,8 +366,8 @@ func TestOneAttemptNamesNoOther(t *testing.T) {
 				server.Stop()
 				if server.requests == 1 && err != nil {
 					require.Equal(t, 1, harness.CallError(t, err).Attempts)
-					require.NotContains(t, err.Error(), "earlier", c.row.Name)
-					require.NotContains(t, err.Error(), "before", c.row.Name)
+					require.NotContains(t, err.Error(), "earlier", c.operation.Name)
+					require.NotContains(t, err.Error(), "before", c.operation.Name)
 				}
 			}
 		})

@@ -39,11 +39,8 @@ func rawCases() []tableCase {
 			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
 			Body: raw.body, Repeatable: raw.repeatable,
 		}
-		row := &reference.Operation{
-			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Body: "refusal", Safety: raw.class,
-			Results: reference.Ordered[*reference.Payload]{{Name: "200"}, {Name: "201"}, {Name: "202"}, {Name: "204"}},
-		}
-		f := &contract.Fixture{Operation: row.Name, Outcome: "200"}
+		o := &reference.Operation{Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Body: "refusal", Safety: raw.class}
+		f := &contract.Fixture{Operation: o.Name, Outcome: "200"}
 		f.Response.Status, f.Response.Body = http.StatusOK, json.RawMessage(`{"id":"acc-1"}`)
 		f.Response.Header = map[string]string{"Content-Type": harness.VendorJSON}
 		call := func(ctx context.Context, client *prepaid.Client) error {
@@ -52,13 +49,13 @@ func rawCases() []tableCase {
 			}
 			return client.Do(ctx, request, &out)
 		}
-		cases = append(cases, tableCase{row, row.Safety, call, f})
+		cases = append(cases, tableCase{o, o.Safety, call, f})
 	}
 	return cases
 }
 
 // isRaw reports a call of Client.Do, for which any success is one.
-func (c *tableCase) isRaw() bool { return strings.HasPrefix(c.row.Name, c.row.Method) }
+func (c *tableCase) isRaw() bool { return strings.HasPrefix(c.operation.Name, c.operation.Method) }
 
 // rawRequest is a call that nothing is wrong with.
 func rawRequest() prepaid.RawRequest {

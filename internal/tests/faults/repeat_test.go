@@ -27,48 +27,6 @@ func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config,
 	return srv, config, seed("100.00"), seed("0.00")
 }
 
-// A transfer goes on after its response was lost, for as long as it may take. With the default settings neither the
-// client's own repeat nor the next call pays it twice; the emulator carries out a repeat that overtakes it, as the last row shows.
-func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
-	t.Parallel()
-	faults := map[string]func(time.Duration) prepaidtest.Fault{
-		"cut off":       func(d time.Duration) prepaidtest.Fault { return prepaidtest.DropBeforeCommit().CommitAfter(d) },
-		"a proxy's 502": func(d time.Duration) prepaidtest.Fault { return prepaidtest.ProxyPage(502).CommitAfter(d) },
-		"503":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Respond(503, "busy").CommitAfter(d) },
-		"504":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Respond(504, "timeout").CommitAfter(d) },
-		"no response":   prepaidtest.Delay,
-	}
-	for name, fault := range faults {
-		for _, takes := range []time.Duration{time.Second, 9 * time.Second, 12 * time.Second, 29 * time.Second, 39 * time.Second, 41 * time.Second} {
-			for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
-				t.Run(fmt.Sprint(name, ", ", takes, ", ", attempts, " attempts"), func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						srv, config, from, to := virtualStage(t)
-						config.Retry.MaxAttempts = attempts
-						client := harness.NewClient(t, config)
-						srv.Inject(harness.TransferOperation, fault(takes))
-						params := harness.TransferTo(to, "25.50")
-						_, err := client.Accounts.Transfer(t.Context(), from, params)
-						if attempts == 1 && err != nil { // a delay of less than AttemptTimeout is no fault
-							require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-							_, err = client.Accounts.Transfer(t.Context(), from, params)
-						}
-						require.NoError(t, err)
-						time.Sleep(time.Minute)
-						if takes < 40*time.Second {
-							require.Empty(t, srv.PaidTwice())
-							require.Equal(t, "74.50", srv.Balance(from))
-						} else {
-							require.Len(t, srv.PaidTwice(), 1, "past the bound that the settings assume")
-						}
-					})
-				})
-			}
-		}
-	}
-}
-
 // A RoundTripper that ignores the context may send long after AttemptTimeout, and so may a process that was frozen.
 // The repeat allows for the time of the last request, too.
 func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {

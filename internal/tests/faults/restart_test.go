@@ -18,7 +18,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // payAs makes the payment of harness.OpTransfer through a new client, as a new process does, which knows when it was last sent.
@@ -97,44 +96,6 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-// Against the emulator, which moves the money when the response is lost: whatever the second process receives, it never says
-// "nothing moved", and the third one learns the result.
-func TestRestartAfterTheMoneyMoved(t *testing.T) {
-	t.Parallel()
-	for name, refusal := range map[string]prepaidtest.Fault{
-		"404": prepaidtest.Respond(404, "not_found"), "403": prepaidtest.Respond(403, "forbidden"), "409": prepaidtest.Respond(409, "conflict"),
-		"400 with another code": prepaidtest.Respond(400, "account_closed"), "429": prepaidtest.Respond(429, ""),
-		"401": prepaidtest.Respond(401, "invalid_token"), "500": prepaidtest.Respond(500, "server_error"), "lost again": prepaidtest.CommitThenDrop(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				srv, config, from, to := virtualStage(t)
-				config.Retry.MaxAttempts = 1
-				config.Retry.MaxThrottleWait = time.Second
-				params := harness.TransferTo(to, "25.50")
-				srv.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop())
-				_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
-				params.LastSent = harness.CallError(t, err).LastSent
-				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-				require.Equal(t, "74.50", srv.Balance(from))
-
-				srv.Inject(harness.TransferOperation, refusal, refusal)
-				_, err = harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
-				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
-				params.LastSent = harness.CallError(t, err).LastSent
-
-				srv.ClearFaults()
-				result, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
-				require.NoError(t, err)
-				require.NotEmpty(t, result.TransactionID)
-				require.Equal(t, "74.50", srv.Balance(from))
-				require.Empty(t, srv.PaidTwice())
-			})
-		})
 	}
 }
 

@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,172 +19,117 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid/internal/liveness"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// docs/safety.json has the safety rules as data, for authors of clients in other languages. Its parts are derived: classes from the
-// attempts that the client makes, the meaning of results from the table of TestOutcomeTable, the times of the wait from package liveness,
-// and the responses that end the wait from the client. TestSafetySettings of package prepaid writes the line with the settings.
+// docs/safety.json has the safety rules as data, for authors of clients in other languages. The operations are those of the written
+// document, and TestSafetySettings of package prepaid writes the settings. The rest is written manually: the tests below compare it with
+// the table of TestOutcomeTable, to which they hold the client, and with package liveness.
 func TestSafetyFile(t *testing.T) {
 	t.Parallel()
-	file := readSafety(t)
-	settings, err := json.Marshal(file.Settings)
-	require.NoError(t, err)
-	file.Operations = measuredOperations(t)
-	file.Forms = safetyForms()
-	file.Attempts = safetyRules()
-	file.Next = safetyNext(t)
-	file.Resolves = append([]condition{{Status: []string{"success"}, Form: "refusal"}}, measuredRefusals(t)...)
-	file.Ask = safetyAsk{
-		Operation: "Accounts.Summary", Header: measuredHeader(t), Pause: 5.0, Counts: measuredSigns(t),
-		GivesUp: []any{"*", 2.0, []any{"+", "attempt_timeout", "in_flight_wait"}},
-	}
-	measureRules(t, file)
-
-	line := func(v any) string {
-		var text strings.Builder
-		encoder := json.NewEncoder(&text)
+	var lines []string
+	for _, o := range reference.Read().Operations {
+		var line strings.Builder
+		encoder := json.NewEncoder(&line)
 		encoder.SetEscapeHTML(false)
-		require.NoError(t, encoder.Encode(v))
-		return strings.TrimSpace(text.String())
+		require.NoError(t, encoder.Encode(safetyOf(o)))
+		lines = append(lines, "    "+strings.TrimSpace(line.String()))
 	}
-	var text strings.Builder
-	text.WriteString("{\n  \"settings\": " + string(settings) + ",\n")
-	list := func(name, open, end string, lines []string, last string) {
-		fmt.Fprintf(&text, "  %q: %s\n    %s\n  %s%s\n", name, open, strings.Join(lines, ",\n    "), end, last)
-	}
-	lines := func(n int, of func(i int) any) (all []string) {
-		for i := range n {
-			all = append(all, line(of(i)))
+	text, err := os.ReadFile(filepath.Join(tree.Root(t), "docs", "safety.json"))
+	require.NoError(t, err)
+	list := regexp.MustCompile(`(?s)  "operations": \[.*?\n  \],`)
+	require.Len(t, list.FindAll(text, -1), 1)
+	renewed := "  \"operations\": [\n" + strings.Join(lines, ",\n") + "\n  ],"
+	tree.Committed(t, "docs/safety.json", list.ReplaceAllLiteralString(strings.ReplaceAll(string(text), "\r\n", "\n"), renewed))
+}
+
+// safetyOf returns the line of an operation. If the class depends on a member, it is never, except with the listed values: a program that
+// does not know the list, or sends another value, never repeats the request.
+func safetyOf(o *reference.Operation) safetyOperation {
+	row := safetyOperation{Operation: o.Name, Method: o.Method, Path: o.Path, Safety: o.Safety, Success: o.Success(), Body: o.Body, Also: o.Also}
+	values := func(s *reference.Schema) []any {
+		if s.Enum == nil {
+			return []any{true, false}
 		}
-		return all
+		return slices.Clone(s.Enum)
 	}
-	list("operations", "[", "]", lines(len(file.Operations), func(i int) any { return file.Operations[i] }), ",")
-	var forms, next []string
-	for _, name := range slices.Sorted(maps.Keys(file.Forms)) {
-		forms = append(forms, fmt.Sprintf("%q: %s", name, line(file.Forms[name])))
+	for member, never := range o.Never {
+		schema, _ := o.Request.JSON().Properties.Get(member)
+		others := slices.DeleteFunc(values(schema), func(v any) bool { return slices.Contains(never, v) })
+		row.Safety, row.When = "never", []safetyWhen{{Member: member, Values: others, Safety: o.Safety}}
 	}
-	list("forms", "{", "}", forms, ",")
-	list("attempts", "[", "]", lines(len(file.Attempts), func(i int) any { return file.Attempts[i] }), ",")
-	for _, name := range []string{"end", "token", "throttle", "backoff", "repeat"} {
-		next = append(next, fmt.Sprintf("%q: %s", name, line(file.Next[name])))
+	if o.Name == "Accounts.Transfer" {
+		row.When = []safetyWhen{{Setting: "never_repeat_loads", Member: "transaction_type", Values: []any{2950}, Safety: "never"}}
+		row.Refusal = &memberIs{Member: "transaction_id", Values: []any{nil, ""}}
 	}
-	list("next", "{", "}", next, ",")
-	text.WriteString("  \"ask\": " + line(file.Ask) + ",\n")
-	list("resolves", "[", "]", lines(len(file.Resolves), func(i int) any { return file.Resolves[i] }), "")
-	tree.Committed(t, "docs/safety.json", text.String()+"}\n")
-}
-
-const safetyVendor = "application/vnd.{vendor}+json"
-
-func safetyForms() map[string]safetyForm {
-	own := []string{safetyVendor, "application/json"}
-	bytes := append([]string{"application/octet-stream"}, own...)
-	return map[string]safetyForm{
-		"error": {MediaTypes: own}, "json": {MediaTypes: own}, "refusal": {MediaTypes: own}, "any": {MediaTypes: own},
-		"text": {MediaTypes: bytes}, "data": {MediaTypes: bytes},
-		"none": {MediaTypes: append([]string{"", "text/plain"}, bytes...), Bodies: []string{"", "null", "{}"}},
-	}
-}
-
-// safetyRules are the results of an attempt that have to be told apart, without the conclusions from them.
-func safetyRules() []safetyRule {
-	success := []string{"success"}
-	var rules []safetyRule
-	for _, c := range []condition{
-		{Sent: new(false)},
-		{Status: success, Complete: new(false), Declared: new(true)},
-		{Status: []string{"none", "200-299"}, Complete: new(false)},
-		{Status: []string{"401"}},
-		{Status: []string{"429"}},
-		{Status: []string{"408"}},
-		{Status: []string{"400-499"}, Form: "error"},
-		{Status: []string{"400-499"}},
-		{Status: []string{"500"}},
-		{Status: []string{"502-504"}},
-		{Status: success, Form: "result"},
-		{Status: success, Form: "refusal"},
-		{Status: success, Form: "error"},
-		{Status: success, Declared: new(true)},
-		{Status: success},
-		{},
-	} {
-		rules = append(rules, safetyRule{If: c})
-	}
-	return rules
-}
-
-// measureRules sends each operation into each fault, finds the rule that the result fulfils, and enters the expectation of
-// TestOutcomeTable.
-func measureRules(t *testing.T, file *safetyFile) {
-	t.Helper()
-	wants := map[int]map[string]map[string]string{} // by rule, class and body
-	cases := slices.DeleteFunc(oneOfEachClass(t), func(c tableCase) bool { return c.isRaw() })
-	for _, fault := range append(wireFaults(), wireFault{name: "refusal"}) {
-		if fault.then != nil || fault.name == "untrusted certificate" {
-			continue // a second attempt; a fault for good
+	switch {
+	case o.Safety == "keyed":
+		row.Key, row.Result = "request_id", &memberIs{Member: "transaction_id", Above: new(0.0)}
+	case o.Body == "refusal":
+		for _, member := range o.Response().Properties {
+			if member.Name == "outcome" || member.Name == "success" {
+				row.Result = &memberIs{Member: member.Name, Values: values(member.Value)}
+			}
 		}
+	}
+	return row
+}
+
+// A client that has only docs/safety.json makes as many attempts as TestOutcomeTable expects, and knows as much about their effect. Each
+// conclusion of the file is drawn.
+func TestSafetyFileIsEnough(t *testing.T) {
+	t.Parallel()
+	file := readSafety(t)
+	for name, value := range map[string]float64{"attempts": 3, "throttle_least": 1, "throttle_most": 1, "throttle_total": 3, "backoff_most": 0} {
+		file.Settings[name] = value // those of tableConfig
+	}
+	drawn, written := map[string]bool{}, map[string]bool{}
+	for i, rule := range file.Attempts {
+		for class, then := range rule.Classes {
+			written[fmt.Sprint(i, " ", class)] = true
+			repeats := then.Next != "end" && then.Outcome == "outcome unknown"
+			require.Equal(t, class == "keyed" && repeats, then.Next == "repeat", "rule %d of %s", i, class)
+		}
+	}
+	cases := oneOfEachClass(t)
+	for _, fault := range append(wireFaults(), wireFault{name: "refusal", request: map[string]string{"keyed": "1R"}}) {
 		for _, c := range cases {
-			o, fault := file.operation(c.row.Name), fault
+			if c.isRaw() || c.exempt(&fault) {
+				continue
+			}
+			fault, o := fault, file.operation(c.operation.Name)
 			if fault.name == "refusal" {
 				if o.Refusal == nil {
 					continue
 				}
-				fault = refused(&c, o)
+				fault.response = say(c.fixture.Response.Status, harness.VendorJSON, `{"transaction_id":null}`)
 			}
-			if c.exempt(&fault) {
-				continue
-			}
-			rule := -1
-			onFile(t, file, &c, []wireFault{fault}, func(t *testing.T, client *fileClient, _ *tableServer, target string) {
-				t.Helper()
-				rule = client.rule(o, client.send(t.Context(), o, target, "canary", c.fixture.Request.Body))
-			})
 			want := c.want(&fault)
-			then := safetyThen{
-				map[byte]string{'0': "backoff", '1': "end", '2': "token", '3': "backoff", '+': "throttle"}[want[0]],
-				outcomeLetters[strings.ReplaceAll(want[1:], "S", "A")].String(),
-			}
-			if c.safety == "keyed" && want[0] == '3' {
-				then.Next = "repeat"
-			}
-			text, _ := json.Marshal(then)
-			if wants[rule] == nil {
-				wants[rule] = map[string]map[string]string{}
-			}
-			if wants[rule][c.safety] == nil {
-				wants[rule][c.safety] = map[string]string{}
-			}
-			earlier, has := wants[rule][c.safety][c.row.Body]
-			require.True(t, !has || earlier == string(text), "%s of %s is %s, but others that fulfil rule %d are %s", fault.name, c.fixture.Name(), text, rule, earlier)
-			wants[rule][c.safety][c.row.Body] = string(text)
-			if seen := &file.Attempts[rule].Seen; !slices.Contains(*seen, fault.name) {
-				*seen = append(*seen, fault.name)
-			}
-		}
-	}
-	for i := range file.Attempts {
-		rule := &file.Attempts[i]
-		require.NotEmpty(t, rule.Seen, "rule %d", i)
-		rule.Classes = map[string]safetyThen{}
-		for class, bodies := range wants[i] {
-			number := map[string]int{}
-			for _, then := range bodies {
-				number[then]++
-			}
-			usual := slices.MaxFunc(slices.Sorted(maps.Keys(number)), func(a, b string) int { return number[a] - number[b] })
-			for body, then := range bodies {
-				var decoded safetyThen
-				require.NoError(t, json.Unmarshal([]byte(then), &decoded))
-				if then == usual {
-					rule.Classes[class] = decoded
-				} else {
-					rule.Classes[class+", "+body] = decoded
+			synctest.Test(t, func(t *testing.T) {
+				client, server := c.fileClient(t, file, append([]wireFault{fault}, fault.then...))
+				client.drawn = drawn
+				query := url.Values{}
+				for name, value := range c.fixture.Request.Query {
+					query.Set(name, value)
 				}
-			}
+				target := strings.TrimSuffix(c.fixture.Request.Path+"?"+query.Encode(), "?")
+				outcome, sent := client.call(t.Context(), c.operation.Name, target, c.fixture.Request.Body)
+				server.Stop()
+				require.Equal(t, outcomeLetters[strings.ReplaceAll(want[1:], "S", "A")].String(), outcome, "%s of %s", fault.name, c.fixture.Name())
+				if want[0] == '+' {
+					require.Greater(t, sent, 1)
+				} else {
+					require.Equal(t, want[:1], fmt.Sprint(sent), "%s of %s", fault.name, c.fixture.Name())
+				}
+				require.LessOrEqual(t, server.sum(), 1, "carried out twice")
+				require.True(t, fault.unseen || sent == server.requests)
+			})
 		}
 	}
+	require.Equal(t, written, drawn)
 }
 
 // exempt reports the results that say nothing about their rule.
@@ -195,21 +139,10 @@ func (c *tableCase) exempt(fault *wireFault) bool {
 		return true
 	case fault.unseen: // the reads before a repeat fail, too
 		return c.safety == "keyed"
-	case c.row.Name == "Reporting.Result": // see its "also"
-		return fault.name == "500" || fault.name == "204"
 	case fault.unread: // the client accepts some bodies that cannot be told from a proxy's
 		return c.want(fault) == "1S"
 	}
 	return fault.name == "success of a proxy that names no type" && c.readsAnything()
-}
-
-// refused is a success status with the refusal of an operation.
-func refused(c *tableCase, o *safetyOperation) wireFault {
-	body, _ := json.Marshal(map[string]any{o.Refusal.Member: o.Refusal.Values[0]})
-	return wireFault{
-		name: "refusal", response: say(c.fixture.Response.Status, harness.VendorJSON, string(body)),
-		request: map[string]string{"keyed": "1R", "never": "1R"},
-	}
 }
 
 func readSafety(t *testing.T) *safetyFile {
@@ -221,66 +154,88 @@ func readSafety(t *testing.T) *safetyFile {
 	return file
 }
 
-// onFile runs a client of the file against a server with faults, in virtual time.
-func onFile(t *testing.T, file *safetyFile, c *tableCase, faults []wireFault, run func(t *testing.T, client *fileClient, server *tableServer, target string)) {
+// fileClient returns a client of the file and its server with faults. The test is in a bubble.
+func (c *tableCase) fileClient(t *testing.T, file *safetyFile, faults []wireFault) (*fileClient, *tableServer) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		server := newTableServer(t, harness.NewPipes, c, faults...)
-		config := tableConfig(server, true)
-		switch fault := faults[0]; {
-		case fault.dial != nil && (fault.waits || fault.unseen):
-			fault.dial(t, &config)
-		case fault.dial != nil: // the others need a network, which has no virtual time
-			config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }}
-		}
-		client := &fileClient{
-			safetyFile: *file, base: strings.TrimSuffix(config.BaseURL, "/3.0/"), vendor: "vendor", transport: config.Transport,
-			token: func(rejected string) string { return rejected + "canary" }, unknown: map[string]time.Time{},
-		}
-		query := url.Values{}
-		for name, value := range c.fixture.Request.Query {
-			query.Set(name, value)
-		}
-		run(t, client, server, strings.TrimSuffix(c.fixture.Request.Path+"?"+query.Encode(), "?"))
-	})
+	server := newTableServer(t, harness.NewPipes, c, faults...)
+	config := tableConfig(server, true)
+	switch fault := faults[0]; {
+	case fault.dial != nil && (fault.waits || fault.unseen):
+		fault.dial(t, &config)
+	case fault.dial != nil: // the others need a network, which has no virtual time
+		config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }}
+	}
+	return &fileClient{
+		safetyFile: *file, base: strings.TrimSuffix(config.BaseURL, "/3.0/"), vendor: "vendor", transport: config.Transport,
+		token: func(rejected string) string { return rejected + "canary" }, unknown: map[string]time.Time{},
+	}, server
 }
 
-// safetyNext are the rules of a further attempt. TestSafetyWaits compares the formulas with package liveness.
-func safetyNext(t *testing.T) map[string]map[string]any {
+// The formulas of the wait in docs/safety.json give the times of package liveness, however long the service is silent, and whether or not
+// it is silent again.
+func TestSafetyWaits(t *testing.T) {
+	t.Parallel()
+	file := readSafety(t)
+	for _, attempt := range []float64{3, 10, 30, 60} {
+		for _, silence := range []float64{0, 0.4, 1, 1.01, 2.5, 10, 43} {
+			file.Settings["attempt_timeout"] = attempt
+			w := measuredWaits(t, scope(file.Settings), silence*attempt, 0)
+			s := file.scope(file.Next["repeat"])
+			s["first_sign"], s["second_sign"] = w.first, w.second
+			if w.secondAsked == 0 { // the first response is late enough
+				s["second_sign"], w.secondAsked = w.first, w.first
+			}
+			require.InDelta(t, s.value("first_sign_from"), w.firstAsked, 1e-6)
+			require.InDelta(t, max(w.first, s.value("second_sign_from")), w.secondAsked, 1e-6, "%v, %v", attempt, silence)
+			require.InDelta(t, s.value("repeat_from"), w.repeat, 1e-6)
+
+			if w.first > 1000 { // soon it is gone anyway
+				continue
+			}
+			for late, more := range map[float64]float64{-1e-3: 2, 1e-3: 3} {
+				w := measuredWaits(t, scope(file.Settings), silence*attempt, s.value("second_sign_within")+late)
+				require.GreaterOrEqual(t, w.signs, more, "%v, %v: a slow response is a first one", attempt, silence)
+				require.True(t, more == 3 || w.signs == 2)
+			}
+		}
+	}
+}
+
+// waits are ages of a request of unknown outcome: when package liveness asks, when responses arrive, and when it permits the repeat. signs
+// counts the responses.
+type waits struct{ firstAsked, first, secondAsked, second, repeat, signs float64 }
+
+// measuredWaits returns the waits of package liveness if the service is silent until the request has the age silence, and needs slow
+// for its second response.
+func measuredWaits(t *testing.T, settings scope, silence, slow float64) (w waits) {
 	t.Helper()
-	settings := scope(readSafety(t).Settings)
-	usual := settings.value("attempt_timeout")
-	of := func(attempt, silence float64) waits {
-		return measuredWaits(t, scope{"attempt_timeout": attempt, "in_flight_wait": settings["in_flight_wait"]}, silence, 0)
-	}
-	rounded := func(value float64) float64 { return math.Round(value*1e6) / 1e6 }
-	slack := func(attempt float64) float64 {
-		w := of(attempt, attempt+1)
-		return rounded(w.secondAsked - 2*w.first)
-	}
-	outage := of(usual, 300)
-	longest, gone := rounded(outage.secondAsked-outage.first), rounded(of(usual, 1150).secondAsked)
-	third := rounded(usual / of(usual, 0).firstAsked)
-	limits := []any{[]any{"<", "tried", "attempts"}, []any{"<=", "retry_after", "retry_after_most"}}
-	pause := []any{"min", []any{"*", "backoff_least", []any{"^", 2.0, []any{"-", "tried", 1.0}}}, "backoff_most"}
-	wait := []any{"max", "retry_after", []any{"random", []any{"/", "pause", 2.0}, "pause"}}
-	return map[string]map[string]any{
-		"end":   {},
-		"token": {"renewed": 1.0, "if": []any{[]any{"<=", "renewed", 1.0}}},
-		"throttle": {
-			"wait": []any{"or", "retry_after", []any{"random", "throttle_least", "throttle_most"}},
-			"if":   append([]any{[]any{"<=", "throttled", "throttle_total"}}, limits...),
-		},
-		"backoff": {"tried": 1.0, "pause": pause, "wait": wait, "if": limits},
-		"repeat": {
-			"tried": 1.0, "pause": pause, "wait": wait, "if": limits, "same_bytes": true,
-			"last_sent":          []any{"max", "began", []any{"-", "ended", "attempt_timeout"}},
-			"first_sign_from":    []any{"/", "attempt_timeout", third},
-			"slack":              []any{"min", []any{"max", slack(usual / 3), []any{"/", "attempt_timeout", rounded(usual / slack(usual))}}, []any{"/", "attempt_timeout", rounded(3 / slack(3))}},
-			"gone":               []any{"min", []any{"+", []any{"*", 2.0, "first_sign"}, "slack"}, []any{"+", "first_sign", longest}, gone},
-			"second_sign_from":   []any{"max", "attempt_timeout", "gone"},
-			"second_sign_within": []any{"/", "attempt_timeout", 2.0},
-			"repeat_from":        []any{"+", []any{"max", "attempt_timeout", "second_sign"}, "in_flight_wait"},
-		},
-	}
+	synctest.Test(t, func(t *testing.T) {
+		attempt, wait := seconds(settings.value("attempt_timeout")), seconds(settings.value("in_flight_wait"))
+		tracker, sent := liveness.New(attempt, wait), time.Now()
+		age := func() float64 { return time.Since(sent).Seconds() }
+		err := tracker.Await(t.Context(), liveness.Request{First: sent, Last: sent, NotBefore: sent.Add(attempt + wait)}, 24*time.Hour,
+			liveness.Reader{Read: func(context.Context) (bool, error) {
+				asked, at := age(), time.Now()
+				if w.firstAsked == 0 {
+					w.firstAsked = asked
+				}
+				if asked < silence {
+					return false, harness.ErrCut
+				}
+				time.Sleep(time.Millisecond)
+				if w.signs++; w.signs == 2 {
+					time.Sleep(seconds(slow) - time.Millisecond)
+				}
+				tracker.Responded(at)
+				if w.signs == 1 {
+					w.first = age()
+				} else if w.secondAsked, w.second = asked, age(); w.signs > 4 {
+					t.Error("endless")
+				}
+				return false, nil
+			}})
+		require.NoError(t, err)
+		w.repeat = age()
+	})
+	return w
 }

@@ -33,17 +33,17 @@ type safetyFile struct {
 }
 
 type safetyOperation struct {
-	Operation string       `json:"operation"`
-	Method    string       `json:"method"`
-	Path      string       `json:"path"`
-	Safety    string       `json:"safety"`
-	When      []safetyWhen `json:"when,omitzero"`
-	Key       string       `json:"key,omitzero"`
-	Success   []string     `json:"success"`
-	Body      string       `json:"body"`
-	Result    *memberIs    `json:"result,omitzero"`
-	Refusal   *memberIs    `json:"refusal,omitzero"`
-	Also      string       `json:"also,omitzero"`
+	Operation string            `json:"operation"`
+	Method    string            `json:"method"`
+	Path      string            `json:"path"`
+	Safety    string            `json:"safety"`
+	When      []safetyWhen      `json:"when,omitzero"`
+	Key       string            `json:"key,omitzero"`
+	Success   []string          `json:"success"`
+	Body      string            `json:"body"`
+	Result    *memberIs         `json:"result,omitzero"`
+	Refusal   *memberIs         `json:"refusal,omitzero"`
+	Also      map[string]string `json:"also,omitempty"`
 }
 
 type safetyWhen struct {
@@ -68,7 +68,6 @@ type safetyForm struct {
 type safetyRule struct {
 	If      condition             `json:"if"`
 	Classes map[string]safetyThen `json:"classes"`
-	Seen    []string              `json:"seen"`
 }
 
 type safetyThen struct {
@@ -199,6 +198,7 @@ type fileClient struct {
 	transport    http.RoundTripper
 	token        func(rejected string) string // another one than rejected, if it can
 	unknown      map[string]time.Time         // last_sent of keyed requests of unknown outcome, by body
+	drawn        map[string]bool              // the conclusions that were drawn: number of the rule and class
 }
 
 func (f *fileClient) is(mediaType string, list []string) bool {
@@ -255,27 +255,21 @@ func (f *fileClient) holds(c *condition, o *safetyOperation, r *result) bool {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// rule is the number of the first rule that an attempt fulfils.
-func (f *fileClient) rule(o *safetyOperation, r *result) int {
-	return slices.IndexFunc(f.Attempts, func(rule safetyRule) bool { return f.holds(&rule.If, o, r) })
-}
-
-// then is the conclusion from an attempt.
+// then is the conclusion from an attempt: that of the first rule which it fulfils.
 func (f *fileClient) then(o *safetyOperation, class string, r *result) safetyThen {
-	classes := f.Attempts[f.rule(o, r)].Classes
-	then, narrowed := classes[class+", "+o.Body]
-	if !narrowed {
-		then = classes[class]
+	rule := slices.IndexFunc(f.Attempts, func(rule safetyRule) bool { return f.holds(&rule.If, o, r) })
+	if narrow := class + ", " + o.Body; f.Attempts[rule].Classes[narrow] != (safetyThen{}) {
+		class = narrow
 	}
-	for also := range strings.SplitSeq(o.Also, ",") {
-		status, meaning, _ := strings.Cut(also, "=")
-		switch {
-		case status != strconv.Itoa(r.status):
-		case meaning == "final":
-			then.Next = "end"
-		case meaning == "body":
-			then = safetyThen{"end", "not processed"}
-		}
+	if f.drawn != nil {
+		f.drawn[fmt.Sprint(rule, " ", class)] = true
+	}
+	then := f.Attempts[rule].Classes[class]
+	switch o.Also[strconv.Itoa(r.status)] {
+	case "final":
+		then.Next = "end"
+	case "body":
+		then = safetyThen{"end", "not processed"}
 	}
 	return then
 }
@@ -297,14 +291,19 @@ func (f *fileClient) send(ctx context.Context, o *safetyOperation, target, token
 	if body != nil {
 		request.Header.Set("Content-Type", "application/vnd."+f.vendor+"+json")
 	}
-	if response, err := f.transport.RoundTrip(request); err == nil {
-		r.sent, r.status, r.header = true, response.StatusCode, response.Header
-		r.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
-		r.body, err = io.ReadAll(response.Body)
-		_, r.complete = response.Body.Close(), err == nil
-	}
+	r.read(f.transport.RoundTrip(request))
 	r.ended = time.Now()
 	return r
+}
+
+func (r *result) read(response *http.Response, err error) {
+	if err != nil {
+		return
+	}
+	r.sent, r.status, r.header = true, response.StatusCode, response.Header
+	r.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
+	r.body, err = io.ReadAll(response.Body)
+	_, r.complete = response.Body.Close(), err == nil
 }
 
 // call makes a call: its outcome, and how many requests may have arrived.

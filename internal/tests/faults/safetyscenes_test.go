@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,71 +15,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// A client that has only docs/safety.json makes as many attempts as TestOutcomeTable expects, and knows as much about their effect.
-func TestSafetyFileIsEnough(t *testing.T) {
-	t.Parallel()
-	file := readSafety(t)
-	for name, value := range map[string]float64{"attempts": 3, "throttle_least": 1, "throttle_most": 1, "throttle_total": 3, "backoff_most": 0} {
-		file.Settings[name] = value // those of tableConfig
-	}
-	for _, fault := range wireFaults() {
-		for _, c := range oneOfEachClass(t) {
-			if c.isRaw() || c.exempt(&fault) {
-				continue
-			}
-			want := c.want(&fault)
-			onFile(t, file, &c, append([]wireFault{fault}, fault.then...), func(t *testing.T, client *fileClient, server *tableServer, target string) {
-				t.Helper()
-				outcome, sent := client.call(t.Context(), c.row.Name, target, c.fixture.Request.Body)
-				server.Stop()
-				require.Equal(t, outcomeLetters[strings.ReplaceAll(want[1:], "S", "A")].String(), outcome, fault.name)
-				if want[0] == '+' {
-					require.Greater(t, sent, 1)
-				} else {
-					require.Equal(t, want[:1], fmt.Sprint(sent), fault.name)
-				}
-				require.LessOrEqual(t, server.sum(), 1, "carried out twice")
-				require.True(t, fault.unseen || sent == server.requests)
-			})
-		}
-	}
-}
-
-// The formulas of the wait in docs/safety.json give the times of package liveness, however long the service is silent, and whether or not
-// it is silent again.
-func TestSafetyWaits(t *testing.T) {
-	t.Parallel()
-	file := readSafety(t)
-	for _, attempt := range []float64{3, 10, 30, 60} {
-		for _, silence := range []float64{0, 0.4, 0.7, 1, 1.01, 1.5, 2.5, 4, 10, 20, 36, 43, 100, 400} {
-			file.Settings["attempt_timeout"] = attempt
-			w := measuredWaits(t, scope(file.Settings), silence*attempt, 0)
-			s := file.scope(file.Next["repeat"])
-			s["first_sign"], s["second_sign"] = w.first, w.second
-			if w.secondAsked == 0 { // the first response is late enough
-				s["second_sign"], w.secondAsked = w.first, w.first
-			}
-			require.InDelta(t, s.value("first_sign_from"), w.firstAsked, 1e-6)
-			require.InDelta(t, max(w.first, s.value("second_sign_from")), w.secondAsked, 1e-6, "%v, %v", attempt, silence)
-			require.InDelta(t, s.value("repeat_from"), w.repeat, 1e-6)
-
-			if w.first > 1000 { // soon it is gone anyway
-				continue
-			}
-			for late, more := range map[float64]float64{-1e-3: 2, 1e-3: 3} {
-				w := measuredWaits(t, scope(file.Settings), silence*attempt, s.value("second_sign_within")+late)
-				require.GreaterOrEqual(t, w.signs, more, "%v, %v: a slow response is a first one", attempt, silence)
-				require.True(t, more == 3 || w.signs == 2)
-			}
-		}
-	}
-}
 
 // link connects a client to the emulator and can be down: a proxy then responds, and its kernel delivers the accepted requests later.
 type link struct {
@@ -95,9 +37,6 @@ type link struct {
 //
 //waits:bubble
 func (w *link) RoundTrip(r *http.Request) (*http.Response, error) {
-	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
-		trace.GotConn(httptrace.GotConnInfo{})
-	}
 	now := time.Now()
 	if now.Before(w.from) || !now.Before(w.until) {
 		response, err := w.RoundTripper.RoundTrip(r)
@@ -154,8 +93,9 @@ func scenes() []scene {
 	}
 	add("response lost", inject(prepaidtest.CommitThenDrop()))
 	add("429 and a lapsed token", inject(prepaidtest.TooManyRequests(0).Times(3), prepaidtest.ExpireToken(), prepaidtest.CommitThenDrop()))
-	for _, status := range []int{502, 503, 504} {
-		for _, takes := range []time.Duration{time.Second, 9 * time.Second, 29 * time.Second, 39 * time.Second} {
+	for _, takes := range []time.Duration{time.Second, 9 * time.Second, 29 * time.Second, 39 * time.Second} {
+		add(fmt.Sprint("cut off but carried out after ", takes), inject(prepaidtest.DropBeforeCommit().CommitAfter(takes)))
+		for _, status := range []int{502, 503, 504} {
 			add(fmt.Sprint(status, " but carried out after ", takes), inject(prepaidtest.ProxyPage(status).CommitAfter(takes)))
 		}
 	}
@@ -194,63 +134,167 @@ func scenes() []scene {
 	return all
 }
 
-// harmfulScenes returns the scenes in which a client of the file pays twice, or undoes a newer change.
-func harmfulScenes(t *testing.T, file *safetyFile) (names []string) {
+// stage is an emulator with two accounts, and a link to it.
+type stage struct {
+	*prepaidtest.Server
+	config   prepaid.Config // of a client that is not on the link
+	from, to prepaid.AccountID
+	network  *link
+	tokens   *prepaid.Client // not on the link
+}
+
+// token returns a token, another one than rejected.
+func (s *stage) token(ctx context.Context, rejected string) (string, error) {
+	if rejected != "" {
+		_, _ = s.tokens.Accounts.Summary(ctx, s.from) // its token has lapsed, too
+	}
+	token, err := s.tokens.Token(ctx)
+	if err != nil {
+		return "", err
+	}
+	return token.AccessToken, nil
+}
+
+// payer is a client on a stage: pay makes the n-th payment, set makes the change of an operation.
+type payer struct {
+	pay func(n int, load bool) (outcome string)
+	set func(operation string)
+}
+
+// harmfulScenes returns the scenes in which a client pays twice, or undoes a newer change. Without names it plays all.
+func harmfulScenes(t *testing.T, newPayer func(*testing.T, *stage) payer, only ...string) (harmful []string) {
 	t.Helper()
 	for _, d := range scenes() {
+		if only != nil && !slices.Contains(only, d.name) {
+			continue
+		}
 		synctest.Test(t, func(t *testing.T) {
 			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: d.load})
-			config, from, to := srv.Config(), srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-			network := &link{RoundTripper: config.Transport}
-			tokens := harness.NewClient(t, config)
-			client := &fileClient{
-				safetyFile: *file, base: strings.TrimSuffix(srv.URL, "/3.0/"), vendor: config.Vendor, transport: network, unknown: map[string]time.Time{},
-				token: func(rejected string) string {
-					if rejected != "" {
-						_, _ = tokens.Accounts.Summary(t.Context(), from) // its token has lapsed, too
-					}
-					token, err := tokens.Token(t.Context())
-					require.NoError(t, err)
-					return token.AccessToken
-				},
-			}
-			account := "/3.0/accounts/" + string(from)
+			s := &stage{Server: srv, config: srv.Config(), from: srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), to: srv.AddAccount(prepaidtest.SeedAccount{})}
+			s.network, s.tokens = &link{RoundTripper: s.config.Transport}, harness.NewClient(t, s.config)
+			client := newPayer(t, s)
 			if d.undo != "" {
-				network.after = func(r *http.Request, _ *http.Response) bool {
-					network.after = nil
-					srv.SetStatus(from, "lost_or_stolen")
-					require.NoError(t, tokens.Accounts.SetPlasticEnabled(t.Context(), from, prepaid.SetPlasticEnabledParams{}))
+				s.network.after = func(r *http.Request, _ *http.Response) bool {
+					s.network.after = nil
+					srv.SetStatus(s.from, "lost_or_stolen")
+					require.NoError(t, s.tokens.Accounts.SetPlasticEnabled(t.Context(), s.from, prepaid.SetPlasticEnabledParams{}))
 					return r.Method == http.MethodPut
 				}
-				if d.undo == "Accounts.SetStatus" {
-					_, _ = client.call(t.Context(), d.undo, account+"/status", []byte(`{"status":"active"}`))
-				} else {
-					_, _ = client.call(t.Context(), d.undo, account+"/plastic", []byte(`{"plastic_enabled":true}`))
-				}
-				if state := srv.Account(from); state.Status != "lost_or_stolen" || state.PlasticEnabled {
-					names = append(names, d.name)
+				client.set(d.undo)
+				if state := srv.Account(s.from); state.Status != "lost_or_stolen" || state.PlasticEnabled {
+					harmful = append(harmful, d.name)
 				}
 				return
 			}
-			d.arm(srv, network)
+			d.arm(srv, s.network)
 			outcome := "rejected"
 			for n := 1; outcome == "rejected" && n < 4; n++ { // it is paid some other way
-				body := fmt.Appendf(nil, `{"request_id":"pay-%d","amount":25.50,"source_reference":"s","destination_reference":"d",`+
-					`"destination_account_id":%q,"transaction_type":%d}`, n, to, map[bool]int{true: 2950}[d.load])
 				outcome = ""
 				for tries := 0; outcome != "applied" && outcome != "rejected" && tries < 100 && (tries == 0 || !d.load); tries++ {
-					outcome, _ = client.call(t.Context(), "Accounts.Transfer", account+"/transfer", body)
+					outcome = client.pay(n, d.load)
 					time.Sleep(d.pause + time.Second)
 				}
 			}
-			network.running.Wait()
+			s.network.running.Wait()
 			time.Sleep(time.Hour)
-			if srv.Balance(from) != "74.50" {
-				names = append(names, d.name)
+			if srv.Balance(s.from) != "74.50" {
+				harmful = append(harmful, d.name)
 			}
 		})
 	}
-	return names
+	return harmful
+}
+
+// filePayer is a client that has only the file.
+func filePayer(file *safetyFile) func(t *testing.T, s *stage) payer {
+	return func(t *testing.T, s *stage) payer {
+		t.Helper()
+		client := &fileClient{
+			safetyFile: *file, base: strings.TrimSuffix(s.URL, "/3.0/"), vendor: s.config.Vendor, unknown: map[string]time.Time{},
+			token: func(rejected string) string {
+				token, err := s.token(t.Context(), rejected)
+				require.NoError(t, err)
+				return token
+			},
+			transport: harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{}) // the link is up as far as the client sees
+				return s.network.RoundTrip(r)
+			}),
+		}
+		account := "/3.0/accounts/" + string(s.from)
+		return payer{
+			pay: func(n int, load bool) string {
+				body := fmt.Appendf(nil, `{"request_id":"pay-%d","amount":25.50,"source_reference":"s","destination_reference":"d",`+
+					`"destination_account_id":%q,"transaction_type":%d}`, n, s.to, map[bool]int{true: 2950}[load])
+				outcome, _ := client.call(t.Context(), "Accounts.Transfer", account+"/transfer", body)
+				return outcome
+			},
+			set: func(operation string) {
+				if operation == "Accounts.SetStatus" {
+					_, _ = client.call(t.Context(), operation, account+"/status", []byte(`{"status":"active"}`))
+				} else {
+					_, _ = client.call(t.Context(), operation, account+"/plastic", []byte(`{"plastic_enabled":true}`))
+				}
+			},
+		}
+	}
+}
+
+// clientPayer is a client of package prepaid. With restarts, each call is that of another process, which has the LastSent of the one
+// before.
+func clientPayer(attempts int, restarts bool) func(t *testing.T, s *stage) payer {
+	return func(t *testing.T, s *stage) payer {
+		t.Helper()
+		config := s.config
+		config.ClientID, config.ClientSecret = "", prepaid.Secret{}
+		config.Transport, config.Retry.MaxAttempts, config.NeverRepeatLoads = s.network, attempts, true
+		config.TokenSource = func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+			if rejected == nil {
+				rejected = &oauth2.Token{}
+			}
+			token, err := s.token(ctx, rejected.AccessToken)
+			return &oauth2.Token{AccessToken: token}, err
+		}
+		client, payments := harness.NewClient(t, config), map[int]prepaid.TransferParams{}
+		return payer{
+			pay: func(n int, load bool) string {
+				params, again := payments[n]
+				if !again {
+					params = harness.TransferTo(s.to, "25.50")
+				}
+				if params.Type = prepaid.TransferTypeCardToCard; load {
+					params.Type = prepaid.TransferTypeLoad
+				}
+				_, err := client.Accounts.Transfer(t.Context(), s.from, params)
+				if restarts && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown {
+					client, params.LastSent = harness.NewClient(t, config), harness.CallError(t, err).LastSent
+				}
+				payments[n] = params
+				return prepaid.OutcomeOf(err).String()
+			},
+			set: func(operation string) {
+				if operation == "Accounts.SetStatus" {
+					_ = client.Accounts.SetStatus(t.Context(), s.from, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
+				} else {
+					_ = client.Accounts.SetPlasticEnabled(t.Context(), s.from, prepaid.SetPlasticEnabledParams{Enabled: true})
+				}
+			},
+		}
+	}
+}
+
+// In no scene does the client pay twice or undo a newer change: neither by its own repeat, nor by that of the next call, nor by that of
+// another process.
+func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
+	t.Parallel()
+	for name, newPayer := range map[string]func(*testing.T, *stage) payer{
+		"its own repeat": clientPayer(4, false), "the next call": clientPayer(1, false), "another process": clientPayer(1, true),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, harmfulScenes(t, newPayer))
+		})
+	}
 }
 
 // A client that has only docs/safety.json pays nothing twice and undoes no newer change. Without one of its parts it does.
@@ -262,7 +306,7 @@ func TestSafetyFileFollowedLiterally(t *testing.T) {
 		file.Settings["never_repeat_loads"] = 1.0
 		return file
 	}
-	require.Empty(t, harmfulScenes(t, read(t)))
+	require.Empty(t, harmfulScenes(t, filePayer(read(t))))
 	for name, tc := range map[string]struct {
 		without func(f *safetyFile)
 		harm    []string
@@ -305,9 +349,7 @@ func TestSafetyFileFollowedLiterally(t *testing.T) {
 			t.Parallel()
 			file := read(t)
 			tc.without(file)
-			got := harmfulScenes(t, file)
-			t.Log(len(got), got)
-			require.Subset(t, got, tc.harm)
+			require.ElementsMatch(t, tc.harm, harmfulScenes(t, filePayer(file), tc.harm...))
 		})
 	}
 }
