@@ -171,19 +171,14 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 		require.NoError(t, json.Unmarshal(file, &fixture))
 		return fixture.Response.Body
 	}
-	for _, name := range []string{"200", "200-nulls", "200-required-only", "200-unknown-values"} {
-		require.True(t, sameAsOptions[Account](t, body("Accounts.Get/"+name)), name)
-	}
-	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
+	require.True(t, sameAsOptions[Account](t, body("Accounts.Get/200")))
 	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
 	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
-	for _, name := range []string{"200", "200-every-type"} {
-		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))
-		require.True(t, ok, name)
-		var want []Transaction
-		require.NoError(t, json.Unmarshal(body("Accounts.Transactions/"+name), &want, decodeOptions))
-		require.Equal(t, want, items)
-	}
+	items, ok := readItems[Transaction](body("Accounts.Transactions/200"))
+	require.True(t, ok)
+	var want []Transaction
+	require.NoError(t, json.Unmarshal(body("Accounts.Transactions/200"), &want, decodeOptions))
+	require.Equal(t, want, items)
 }
 
 // Every string type of a response is read from a number, too.

@@ -39,7 +39,7 @@ func projectFixtures(t *testing.T) []fixtureFile {
 		require.NoError(t, json.Unmarshal(content, &fixtures[i]), file)
 		fixtures[i].operation = filepath.Base(filepath.Dir(file))
 	}
-	require.Greater(t, len(fixtures), 200)
+	require.NotEmpty(t, fixtures)
 	return fixtures
 }
 
@@ -120,7 +120,7 @@ func TestCanariesInEveryMember(t *testing.T) {
 			require.NotContains(t, text, "41111111", f.operation)
 		}
 	}
-	require.Greater(t, p.planted, 3000)
+	require.Greater(t, p.planted, 1000)
 }
 
 // The schema has every member of the project's fixtures, except where the reference shows none: a replay would
@@ -143,7 +143,6 @@ func TestSchemaKnowsEveryMember(t *testing.T) {
 	}
 	require.Len(t, operations, len(known.operations))
 	require.Equal(t, []string{
-		"Accounts.Get body.(unknown)", "Accounts.Get body.(unknown).(unknown)", // of the fixture with members of a later version
 		"Hooks.Undeliverable body.transaction.(unknown)", "PIN.Validate body.(unknown)",
 	}, sortedKeys(unknown))
 }

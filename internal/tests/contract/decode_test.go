@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -115,49 +116,6 @@ func TestDecodeTimes(t *testing.T) {
 	}
 }
 
-// A response whose required member is missing or null is an error; the outcome depends on whether
-// the response could be a refusal.
-func TestDecodeRequiredMembers(t *testing.T) {
-	t.Parallel()
-	simulate := harness.Calling("Simulation.Clear", prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
-	})
-	policy := harness.Calling("Policy.Get", 7)
-	status := harness.Calling("Accounts.Summary", "acc-1")
-	for name, tc := range map[string]struct {
-		call    func(context.Context, *prepaid.Client) error
-		status  int
-		bodies  []string
-		good    string
-		outcome prepaid.Outcome
-	}{
-		"account": {
-			harness.OpGet().Call, 200, []string{`{"account_id":"a","company_id":7,"balance":1,"status":""}`, `{"account_id":"a","company_id":null,"balance":1,"status":"active"}`},
-			`{"account_id":"a","company_id":0,"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
-		},
-		"summary": {
-			status, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1,"status":null}`},
-			`{"balance":"0","status":"unheard_of"}`, prepaid.OutcomeApplied,
-		},
-		"creation": {harness.OpCreate().Call, 201, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`}, harness.SummaryJSON, prepaid.OutcomeApplied},
-		"funding":  {harness.OpRedeem().Call, 200, []string{`{}`, `{"outcome":null,"transaction_id":1}`, `{"outcome":""}`}, `{"outcome":"declined"}`, prepaid.OutcomeUnknown},
-		"simulator": {
-			simulate, 200, []string{`{}`, `{"success":null}`, `{"message":"CANARY"}`, `{"success":"yes"}`, `{"success":1}`, `{"success":""}`}, `{"success":"false","message":null}`, prepaid.OutcomeUnknown,
-		},
-		"policy": {policy, 200, []string{`{}`, `{"default_action":null}`}, `{"default_action":"allow","description":null}`, prepaid.OutcomeApplied},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.NoError(t, harness.CallWith(t, tc.status, tc.good, tc.call))
-			for _, body := range tc.bodies {
-				err := harness.CallWith(t, tc.status, body, tc.call)
-				require.Error(t, err, body)
-				harness.RequireUndecodable(t, err, tc.outcome)
-			}
-		})
-	}
-}
-
 // A report id is a text, bare or in quotes.
 func TestDecodeReportID(t *testing.T) {
 	t.Parallel()
@@ -209,4 +167,42 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Body))
 	failure := harness.As[*prepaid.APIError](t, refusal)
 	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))
+}
+
+// exchangeKey makes an exchange with a new key.
+func exchangeKey(ctx context.Context, c *prepaid.Client) (*prepaid.Response, error) {
+	return c.Accounts.ExchangeKey(ctx, "acc-1", harness.KeyExchange())
+}
+
+// Exchange data are bytes: all bytes arrive, whatever the media type is. The ephemeral key is used up by then.
+func TestDecodeKeyExchange(t *testing.T) {
+	t.Parallel()
+	bodies := []string{
+		`"quoted"`, `"half`, `null`, `{}`, `{"error":"server_error"}`, `[1]`, "<data>", " \t\r\n", "\ufeffx", "a\r\n", "eyJhbGciOiJkaXIifQ..a.b.c",
+	}
+	for b := range 256 {
+		bodies = append(bodies, string([]byte{byte(b)}), string([]byte{byte(b), 0xff, byte(255 - b), byte(b)}), string([]byte{' ', byte(b), '\n'}))
+	}
+	for _, header := range []string{
+		harness.OctetStream, harness.VendorJSON, "application/jose", "Application/JOSE; charset=utf-8", "text/plain", "", "image/png", "not a type",
+	} {
+		steps := make([]harness.Step, len(bodies))
+		for i, body := range bodies {
+			steps[i] = harness.Respond(http.StatusOK, header, body)
+		}
+		client := harness.NewScript(steps...).Client(t)
+		for _, body := range bodies {
+			exchange, err := exchangeKey(t.Context(), client)
+			require.NoError(t, err, "%s %q", header, body)
+			require.Equal(t, body, string(exchange.Body))
+			require.Equal(t, header, exchange.Header.Get("Content-Type"))
+		}
+	}
+	for header, body := range map[string]string{harness.OctetStream: "", "text/html; charset=utf-8": "CANARY", "application/xhtml+xml": "CANARY"} {
+		exchange, err := exchangeKey(t.Context(), harness.NewScript(harness.Respond(http.StatusOK, header, body)).Client(t))
+		require.Nil(t, exchange)
+		require.Equal(t, header == harness.OctetStream, harness.CallError(t, err).Outcome == prepaid.OutcomeApplied)
+		require.Equal(t, header != harness.OctetStream, harness.CallError(t, err).Outcome == prepaid.OutcomeUnknown, "a page proves nothing")
+		require.NotContains(t, err.Error(), "CANARY")
+	}
 }

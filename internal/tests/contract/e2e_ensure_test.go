@@ -129,20 +129,20 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
 	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
 		ctx, policies := t.Context(), s.client.Policy
-		require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
+		require.NoError(t, policies.ChangeMerchants(ctx, prepaidtest.DefaultCompany, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
 		other := casino
 		other.Description = "another text"
-		result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		result, err := policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
 			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other, hotel},
 		})
 		require.NoError(t, err)
 		require.Equal(t, &prepaid.EnsuredRules[prepaid.MerchantRule]{
 			Added: []prepaid.MerchantRule{hotel}, Left: []prepaid.MerchantRule{casino, races},
 		}, result)
-		nothing, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})
+		nothing, err := policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})
 		require.NoError(t, err)
 		require.Len(t, nothing.Left, 3)
-		all, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		all, err := policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
 			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{}, RemoveOthers: true,
 		})
 		require.NoError(t, err)
@@ -160,21 +160,21 @@ func TestE2EEnsureRefuses(t *testing.T) {
 		})
 		invalid(t, err, "company", "default_action", "merchants[0].acquirer_id", "merchants[0].card_acceptor_id", "merchants[0].description", "merchants[2]", "reason")
 		require.ErrorContains(t, err, "merchants[2] is listed twice")
-		_, err = policies.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: "close", Rules: []prepaid.TerminalRule{{Description: "\xff"}}})
+		_, err = policies.EnsureTerminals(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: "close", Rules: []prepaid.TerminalRule{{Description: "\xff"}}})
 		invalid(t, err, "default_action", "terminals[0].acquirer_id", "terminals[0].card_acceptor_id", "terminals[0].terminal_id", "terminals[0].description")
-		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"742"}})
+		_, err = policies.EnsureCategories(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"742"}})
 		invalid(t, err, "categories[0]")
-		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
+		_, err = policies.EnsureCategories(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
 		invalid(t, err, "categories")
 		require.Empty(t, s.Requests())
 
-		_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
+		_, err = policies.EnsureCategories(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
 		invalid(t, err, "default_action")
 		require.ErrorContains(t, err, "must be the policy's, or the rules would do the opposite: allow")
 		const twice = `{"default_action":"allow","description":"","merchants":[` +
 			`{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"a","id":1},{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"b","id":2}]}`
 		s.Inject("GET /policy/{id}/merchants", prepaidtest.RespondBody(200, "application/vnd.vendor+json", twice))
-		_, err = policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{casino}})
+		_, err = policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{casino}})
 		require.ErrorIs(t, err, prepaid.ErrAmbiguous)
 		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 		s.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
@@ -184,7 +184,7 @@ func TestE2EEnsureRefuses(t *testing.T) {
 
 		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}})
+		_, err = policies.EnsureCategories(cancelled, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}})
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 	})

@@ -54,7 +54,7 @@ func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
 	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
 		params := prepaid.IssueParams{
-			Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Cardholder: cardholder()},
+			Account:         prepaid.CreateAccountParams{CompanyID: prepaidtest.DefaultCompany, ClientAccountKey: "emp-7", Cardholder: cardholder()},
 			ProgramClientID: "wrong-id",
 		}
 		for i, elsewhere := range []string{
@@ -158,7 +158,16 @@ func TestE2EReportRunDeadline(t *testing.T) {
 		began := time.Now()
 		_, err := s.client.Reporting.Run(ctx, prepaidtest.DailySettlement, params)
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-		require.Equal(t, applied, prepaid.OutcomeOf(err), "the run goes on")
+		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), "the run goes on")
 		require.Equal(t, began, time.Now())
 	})
+}
+
+// redemption has every field.
+func redemption(id prepaid.AccountID, amount string) prepaid.RedeemFundingParams {
+	return prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, ClearingAdjustment: true, Currency: "036",
+		CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
+	}
 }

@@ -77,7 +77,7 @@ func (s *hookStage) quiet() {
 // hook has all seven fields.
 func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
 	return prepaid.CreateHookParams{
-		URI: s.receiver.URL + "/hook", Scope: []prepaid.CompanyID{company}, FilterSpec: prepaid.FilterAll, Enabled: enabled,
+		URI: s.receiver.URL + "/hook", Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll, Enabled: enabled,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(hookSecret),
 	}
 }
@@ -112,31 +112,4 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 		require.NotContains(t, log.String(), "hunter2")
 		require.Contains(t, log.String(), "https://[REDACTED]@127.0.0.1")
 	})
-}
-
-// register makes a hook and returns its id.
-func (s *hookStage) register(enabled bool) prepaid.HookID {
-	s.t.Helper()
-	created, err := s.client.Hooks.Create(s.t.Context(), s.hook(enabled))
-	require.NoError(s.t, err)
-	return created
-}
-
-// undelivered makes a hook with n messages that could not be delivered, and returns their ids, oldest first.
-func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.MessageID) {
-	s.t.Helper()
-	hook, id := s.register(true), s.seed("0")
-	s.quiet()
-	s.response(http.StatusServiceUnavailable)
-	for range n {
-		s.Adjust(id, "1.00")
-	}
-	s.quiet()
-	s.response(http.StatusOK)
-	for message, err := range s.client.Hooks.Undeliverable(s.t.Context(), hook, prepaid.Paging{}) {
-		require.NoError(s.t, err)
-		messages = append(messages, message.ID)
-	}
-	require.Len(s.t, messages, n)
-	return hook, messages
 }

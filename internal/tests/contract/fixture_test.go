@@ -3,13 +3,19 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/sample"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/h2non/gock.v1"
 )
@@ -17,11 +23,9 @@ import (
 // TestFixtures sends each fixture's request and reads its response. It is serial: gock is global.
 func TestFixtures(t *testing.T) {
 	fixtures := ReadFixtures(t)
-	for _, c := range Cases() {
+	for _, c := range Cases(t) {
 		t.Run(c.Fixture, func(t *testing.T) {
-			f := fixtures[c.Fixture]
-			require.NotNil(t, f, "there is no such file")
-			c.run(t, f)
+			c.run(t, fixtures[c.Fixture])
 		})
 	}
 }
@@ -43,7 +47,17 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	}
 	client := harness.NewClient(t, config)
 
-	c.check(t, f, t.Context(), client)
+	result, err := c.result(t.Context(), client)
+	if f.Operation != "Token" { // an oauth2.Token prints itself
+		requireFixtureQuiet(t, result)
+	}
+	requireFixtureQuiet(t, err)
+	if c.Refusal {
+		c.requireFailure(t, f, err)
+	} else {
+		require.NoError(t, err)
+		requireResult(t, f, result)
+	}
 	require.NoError(t, client.Close()) // waits for goroutines that still write to the log
 
 	require.Len(t, wire.seen, 1)
@@ -53,6 +67,62 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	require.Contains(t, log.String(), f.Operation)
 	requireNoFixtureCanaries(t, log.String())
 	require.NotContains(t, log.String(), "?")
+}
+
+// requireFailure checks the error of a call that must fail.
+func (c Case) requireFailure(t *testing.T, f *Fixture, err error) {
+	t.Helper()
+	call := harness.CallError(t, err)
+	require.Equal(t, f.Operation, call.Operation)
+	require.Equal(t, c.known, call.Outcome)
+	require.Equal(t, c.known, prepaid.OutcomeOf(err))
+	if f.Operation != "Token" {
+		require.Equal(t, 1, call.Attempts)
+	}
+	for prefix, cause := range map[string]error{
+		"Accounts.Transfer/200-failed": prepaid.ErrTransferFailed, "Reporting.Result/204": prepaid.ErrReportNotReady, "Reporting.Result/500": prepaid.ErrReportFailed,
+	} {
+		require.Equal(t, strings.HasPrefix(c.Fixture, prefix), errors.Is(err, cause), prefix)
+	}
+	if f.Response.Status < 400 {
+		return
+	}
+	api := harness.As[*prepaid.APIError](t, err)
+	require.Equal(t, f.Response.Status, api.StatusCode)
+	require.Equal(t, string(f.Response.Body), string(api.Body))
+	require.Equal(t, f.Response.Header["Content-Type"], api.Header.Get("Content-Type"))
+	if text := f.Response.Header["Retry-After"]; text != "" {
+		require.Equal(t, text+"s", api.RetryAfter.String())
+	}
+}
+
+// requireResult compares a result with the response of the fixture.
+func requireResult(t *testing.T, f *Fixture, result any) {
+	t.Helper()
+	switch result := result.(type) {
+	case *prepaid.Response:
+		require.Equal(t, string(f.Body()), string(result.Body))
+		require.Equal(t, f.Response.Status, result.StatusCode)
+		return
+	case *prepaid.ReportRun:
+		require.Equal(t, strings.Trim(string(f.Body()), `" `), result.ID)
+		require.Equal(t, f.Request.Query["include_column_headers"], strconv.FormatBool(result.ColumnHeaders))
+		require.Equal(t, f.request().Path["templatename"], result.Template)
+		require.WithinDuration(t, time.Now(), result.RequestedAt, time.Minute)
+		return
+	}
+	s := f.operation().Response()
+	if s == nil || f.Response.Body == nil {
+		return
+	}
+	body := decoded(f.Response.Body)
+	if object, ok := body.(map[string]any); ok && s.Items != nil {
+		body = []any{object}
+	}
+	var reader sample.Reader
+	got, sent := unwrapped(result, body)
+	reader.Compare(f.Name(), s, sent, got)
+	require.Empty(t, reader.Differences)
 }
 
 // fixtureWire keeps the sent request.
@@ -106,8 +176,29 @@ func (r fixtureSent) require(t *testing.T, f *Fixture) {
 		return
 	}
 	require.NotContains(t, string(r.body), "null")
-	require.Equal(t, fixtureJSON(t, f.Request.Body), fixtureJSON(t, r.body))
+	require.Equal(t, decoded(f.Request.Body), decoded(r.body))
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, f.Request.Body))
 	require.Len(t, r.body, compact.Len(), "the same members, written differently: %s", r.body)
+}
+
+// requireFixtureQuiet prints a value in every way and looks for secret or personal text.
+func requireFixtureQuiet(t *testing.T, value any) {
+	t.Helper()
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		requireNoFixtureCanaries(t, fmt.Sprintf(verb, value))
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("value", "value", value)
+	requireNoFixtureCanaries(t, log.String())
+}
+
+// requireNoFixtureCanaries looks for the personal and secret values of the fixtures.
+func requireNoFixtureCanaries(t *testing.T, text string) {
+	t.Helper()
+	for _, canary := range []string{
+		"canary", "516353", "491570156", "255501234", "70010020991", "00123456", "192.0.2.17", "1980-02-29", "c0ffee",
+	} {
+		require.NotContains(t, strings.ToLower(text), canary)
+	}
 }

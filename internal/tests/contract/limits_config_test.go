@@ -23,45 +23,41 @@ func configLimits() []limit[prepaid.Config] {
 	base := func(p *P) *string { return &p.BaseURL }
 	vendor := func(p *P) *string { return &p.Vendor }
 	rows := []limit[P]{
-		form("9", "base_url", "is required", base, "", "https://h/3.0"),
-		form("1", "vendor", "is required", vendor, "", "v"),
-		needed("4.1", "client_id", func(p *P) *string { return &p.ClientID }),
-		form("4.1", "client_id", "must not contain a colon", func(p *P) *string { return &p.ClientID }, "qZ7x:", "a b;é"),
-		form("4.1", "client_id", "valid UTF-8", func(p *P) *string { return &p.ClientID }, "qZ7x\xff", "%"),
-		{
-			ref: "4.1", field: "client_secret", rule: "is required", bad: func(p *P) { p.ClientSecret = prepaid.Secret{} },
+		forms("base_url", "is required", base, [2]string{"", "https://h/3.0"})[0],
+		forms("vendor", "is required", vendor, [2]string{"", "v"})[0],
+		needed("client_id", func(p *P) *string { return &p.ClientID }),
+		forms("client_id", "must not contain a colon", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x:", "a b;é"})[0],
+		forms("client_id", "valid UTF-8", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x\xff", "%"})[0],
+		{field: "client_secret", rule: "is required", bad: func(p *P) { p.ClientSecret = prepaid.Secret{} },
 			good: func(p *P) { p.ClientSecret = prepaid.NewSecret("::é ") },
 		},
-		{
-			ref: "4.1", field: "client_secret", rule: "line break", shown: "qZ7x",
+		{field: "client_secret", rule: "line break", shown: "qZ7x",
 			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\n") }, good: func(*P) {},
 		},
-		form("4.1", "client_id", "line break", func(p *P) *string { return &p.ClientID }, "qZ7x\n", "%"),
-		{
-			ref: "4.1", field: "client_secret", rule: "valid UTF-8", shown: "qZ7x",
+		forms("client_id", "line break", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x\n", "%"})[0],
+		{field: "client_secret", rule: "valid UTF-8", shown: "qZ7x",
 			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\xff") }, good: func(*P) {},
 		},
 	}
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be https, or http on loopback", base,
+	rows = append(rows, showing("qzxwv", forms("base_url", "must be https, or http on loopback", base,
 		[2]string{"http://qzxwv.example/3.0/", "https://h.example/3.0/"}, [2]string{"ftp://qzxwv.example/3.0", "http://localhost:8080/3.0/"},
 		[2]string{"http://localhost.qzxwv.example/3.0", "http://127.8.9.1/3.0"}, [2]string{"http://10.0.0.1/qzxwv/3.0", "http://[::1]:99/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be an absolute URL", base,
+	rows = append(rows, showing("qzxwv", forms("base_url", "must be an absolute URL", base,
 		[2]string{"qzxwv.example/3.0/", "https://h/3.0"}, [2]string{"https:qzxwv/3.0", "https://h/3.0"}, [2]string{"https:///qzxwv/3.0/", "https://h/3.0"},
 		[2]string{"https://:443/qzxwv/3.0/", "https://h:443/3.0"}, [2]string{"https://qzxwv.example/\n/3.0", "https://h/%20/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must not have a user, query or fragment", base,
+	rows = append(rows, showing("qzxwv", forms("base_url", "must not have a user, query or fragment", base,
 		[2]string{"https://user:qzxwv@h.example/3.0", "https://h/3.0"}, [2]string{"https://h.example/3.0/?qzxwv=1", "https://h/3.0"},
 		[2]string{"https://h.example/3.0/?", "https://h/3.0"}, [2]string{"https://h.example/3.0#qzxwv", "https://h/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must end in /3.0/", base,
+	rows = append(rows, showing("qzxwv", forms("base_url", "must end in /3.0/", base,
 		[2]string{"https://qzxwv.example", "https://h/3.0"}, [2]string{"https://qzxwv.example/3.0/accounts", "https://h/a/b/3.0/"},
 		[2]string{"https://qzxwv.example/2.0/", "https://h/3.0/"}, [2]string{"https://qzxwv.example/3.0//", "https://h/x/3.0"},
 		[2]string{"https://qzxwv.example/v3.0/", "https://h/3.0/"})...)...)
-	rows = append(rows, forms("1", "vendor", "must be letters, digits", vendor,
+	rows = append(rows, forms("vendor", "must be letters, digits", vendor,
 		[2]string{"qzx wv", "Vendor-1.2_x"}, [2]string{"qzx/wv", "0"}, [2]string{"qzx+json", "Z"}, [2]string{"qzx\r\nwv", "v"}, [2]string{"éqzx", "v"})...)
-	rows = append(rows, forms("", "user_agent", "must be printable ASCII", func(p *P) *string { return &p.UserAgent },
+	rows = append(rows, forms("user_agent", "must be printable ASCII", func(p *P) *string { return &p.UserAgent },
 		[2]string{"qzx\r\nwv", "acme/1.0 (x)"}, [2]string{"qzxé", ""}, [2]string{"qzx\x7f", "~"})...)
 	for bad, good := range map[float64]float64{-0.9175: 1, 1.9175: 0.0001, math.NaN(): 0, math.Inf(1): 0.5} {
-		rows = append(rows, limit[P]{
-			ref: "8", field: "rate_share", rule: "must be above 0 and at most 1", shown: "9175",
+		rows = append(rows, limit[P]{field: "rate_share", rule: "must be above 0 and at most 1", shown: "9175",
 			bad: func(p *P) { p.RateShare = bad }, good: func(p *P) { p.RateShare = good },
 		})
 	}

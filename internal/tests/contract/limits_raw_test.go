@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
@@ -92,7 +92,7 @@ func cased(template string, change func(string) string) string {
 }
 
 // callable reports whether Client.Do calls an operation: it does not move money.
-func callable(o operations.Operation) bool {
+func callable(o *reference.Operation) bool {
 	return o.Lane == "call" && !strings.HasPrefix(o.Name, "Simulation.")
 }
 
@@ -102,10 +102,10 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)
 	callables := map[string]bool{} // by method and path
-	for _, o := range operations.All() {
+	for _, o := range reference.Read().Operations {
 		callables[o.Method+" "+o.Path] = callable(o)
 	}
-	for _, row := range operations.All() {
+	for _, row := range reference.Read().Operations {
 		forms := walkArounds(row.Path)
 		require.Len(t, forms, 53)
 		for i, form := range forms {
@@ -143,11 +143,11 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 func TestRawCallOfAnOperation(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"id": "1", "companyid": "2", "templatename": "t", "reportid": "3", "provider": "p"}
-	for _, row := range operations.All() {
+	for _, row := range reference.Read().Operations {
 		if !callable(row) {
 			continue
 		}
-		success, _ := strconv.Atoi(row.Success[:3])
+		success, _ := strconv.Atoi(row.Success()[0])
 		script := harness.NewScript(harness.Respond(503, harness.VendorJSON, `{"error":"x"}`), harness.Respond(success, harness.VendorJSON, ""))
 		script.CountReads = true
 		config := harness.Config("https://cards.example")

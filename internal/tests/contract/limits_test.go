@@ -2,209 +2,237 @@ package contract
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/sample"
 )
 
-// The tables of this package follow the reference row by row. A limit names the section and the field, breaks only
-// this limit, and has the nearest legal value, which must be sent.
-
-// limit is one row: a change of a valid P that breaks one limit, and a change that just keeps it.
-type limit[P any] struct {
-	ref   string // section of the reference
-	field string // path in Fault.Field
-	rule  string // part of Fault.Rule
-	shown string // the value that must not be in any text
-	bad   func(*P)
-	good  func(*P)
-}
-
-// requireLimits checks that a bad value sends no request, and that a good value sends one. With Config.SkipValueChecks a
-// bad value sends a request too, unless its check is never skipped. valid makes a fresh value, since the rows change the
-// values that it points to.
-func requireLimits[P any](t *testing.T, valid func() P, call func(context.Context, *prepaid.Client, P) error, rows ...limit[P]) {
-	t.Helper()
-	sends(t, "valid", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, valid()) })
-	for i, row := range rows {
-		t.Run(fmt.Sprintf("%s %s %d", row.ref, row.field, i), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				params := valid()
-				row.bad(&params)
-				err := sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-				requireRefusal(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
-				if row.good != nil {
-					params = valid()
-					row.good(&params)
-					sends(t, "legal neighbour", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-				}
-				params = valid()
-				row.bad(&params)
-				skipping := harness.ServiceConfig()
-				skipping.SkipValueChecks = true
-				if isNeverSkipped(row.field, row.rule) {
-					err := sendsNothingWith(t, skipping, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-					requireRefusal(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
-					return
-				}
-				sendsWith(t, skipping, "with SkipValueChecks", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, params) })
-			})
-		})
+// differing are the limits of the document that the client does not have, and why.
+func differing() map[string]string {
+	const zero, held, rule = "its zero value is sent, and is meant", "the service may hold what it would refuse as a new value", "any rule can be removed"
+	return map[string]string{
+		"Accounts.SetPlasticEnabled plastic_enabled required": zero, "Accounts.Transfer transaction_type required": zero,
+		"Funding.Redeem clearing_adjustment required": zero, "Funding.Reverse clearing_adjustment required": zero,
+		"Accounts.Create initial_load_amount required": zero, "Hooks.Create enabled required": zero,
+		"Accounts.Update client_account_key maxLength": held, "Accounts.Update display_name maxLength": held,
+		"Accounts.Update portal_identifier.client_id required": held, "Accounts.Update portal_identifier.program_id required": held,
+		"Accounts.Update portal_identifier.cardholder_id required": held,
+		"Policy.ChangeMerchants remove.acquirer_id required":       rule, "Policy.ChangeMerchants remove.card_acceptor_id required": rule,
+		"Policy.ChangeTerminals remove.acquirer_id required": rule, "Policy.ChangeTerminals remove.card_acceptor_id required": rule,
+		"Policy.ChangeTerminals remove.terminal_id required": rule,
 	}
 }
 
-// requireRefusal checks the whole form of a refusal: exactly these faults, in this order, and nothing of the value.
-func requireRefusal(t *testing.T, err error, shown string, want ...harness.Fault) {
-	t.Helper()
-	call, ok := err.(*prepaid.CallError)
-	require.True(t, ok, "want *CallError, got %T: %v", err, err)
-	require.Equal(t, prepaid.OutcomeRejected, call.Outcome)
-	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
-	require.NotEmpty(t, call.Operation)
-	require.Zero(t, call.Attempts)
-	require.True(t, call.FirstSent.IsZero())
-	require.True(t, call.LastSent.IsZero())
-	harness.RequireFaults(t, call.Err, shown, want...)
-	harness.RequireNoPart(t, shown, fmt.Sprintf("%v %+v %s", err, err, err))
+// member is a member of a request. Its fields are the names in errors: one for each element of a list on the way.
+type member struct {
+	path   []string
+	fields []string
+	schema *reference.Schema
+	of     *reference.Schema
 }
 
-// fields returns a fault of each field, with any rule.
-func fields(names ...string) []harness.Fault {
-	faults := make([]harness.Fault, len(names))
-	for i, name := range names {
-		faults[i].Field = name
+func (m member) name() string { return strings.Join(m.path, ".") }
+
+// requestMembers returns the members of a request, inner ones too.
+func requestMembers(s *reference.Schema, path, fields []string) (all []member) {
+	if s == nil {
+		return nil
 	}
-	return faults
-}
-
-// zero returns the zero value, for calls that need no parameter.
-func zero[P any]() P { return *new(P) }
-
-// method returns a call of the Go method of an operation with values and then the P.
-func method[P any](operation string, values ...any) func(context.Context, *prepaid.Client, P) error {
-	return func(ctx context.Context, c *prepaid.Client, p P) error {
-		return harness.Calling(operation, append(slices.Clip(values), p)...)(ctx, c)
-	}
-}
-
-// sendsNothing runs call on a client whose every request fails the test.
-func sendsNothing(t *testing.T, call func(context.Context, *prepaid.Client) error) error {
-	t.Helper()
-	return sendsNothingWith(t, harness.ServiceConfig(), call)
-}
-
-func sendsNothingWith(t *testing.T, config prepaid.Config, call func(context.Context, *prepaid.Client) error) error {
-	t.Helper()
-	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-		t.Errorf("a request left: %s", r.Method)
-		return nil, errors.New("no request may leave")
-	})
-	client := harness.NewClient(t, config)
-	err := call(t.Context(), client)
-	require.Error(t, err)
-	return err
-}
-
-// sends runs call on a client whose service responds to everything but the token request, and returns the sent
-// request. It fails when there was none, or when the client itself refused.
-func sends(t *testing.T, name string, call func(context.Context, *prepaid.Client) error) sentRequest {
-	t.Helper()
-	return sendsWith(t, harness.ServiceConfig(), name, call)
-}
-
-func sendsWith(t *testing.T, config prepaid.Config, name string, call func(context.Context, *prepaid.Client) error) sentRequest {
-	t.Helper()
-	var sent sentRequest
-	var count atomic.Int32
-	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.URL.Path, "/token") {
-			return harness.Grant(1, "3600")(r)
+	if s.Items != nil {
+		var elements []string
+		for _, field := range fields {
+			elements = append(elements, field+"[0]", field+"[1]")
 		}
-		sent = sentRequest{method: r.Method, path: r.URL.EscapedPath(), query: r.URL.RawQuery}
-		if r.Body != nil {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return nil, err
+		return requestMembers(s.Items, path, elements)
+	}
+	for _, inner := range s.Properties {
+		m := member{path: append(slices.Clone(path), inner.Name), schema: inner.Value, of: s}
+		for _, field := range fields {
+			m.fields = append(m.fields, strings.TrimPrefix(field+"."+inner.Name, "."))
+		}
+		all = append(all, m)
+		all = append(all, requestMembers(inner.Value, m.path, m.fields)...)
+	}
+	return all
+}
+
+// edge is a value at a limit.
+type edge struct {
+	limit string
+	value any
+	legal bool
+	shown string // the part of the value that is in no error
+}
+
+// edges returns the values next to each limit of a schema.
+func edges(s *reference.Schema) (all []edge) {
+	add := func(limit string, legal bool, values ...any) {
+		for _, value := range values {
+			all = append(all, edge{limit, value, legal, regexp.MustCompile("(?i)qzx?").FindString(fmt.Sprint(value))})
+		}
+	}
+	bubble := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the day in a bubble
+	day := func(days int) string { return bubble.AddDate(0, 0, days).Format(time.RFC3339) }
+	switch {
+	case s.Future:
+		add("x-future", true, day(1))
+		add("x-future", false, day(0), day(-1))
+	case s.Format == "date-time", s.Encoding != "", len(s.Properties) > 0: // a Go type has no other values
+	case len(s.Enum) > 0:
+		for _, value := range s.Enum {
+			add("enum", true, sample.Plain(value))
+		}
+		if first, ok := s.Enum[0].(string); ok {
+			add("enum", false, "qZ7x", strings.ToUpper(first)+"Q", strings.ToLower(first)+"q")
+		} else {
+			add("enum", false, json.Number("-1"), json.Number("977"))
+		}
+	case s.ExclusiveMinimum != nil:
+		add("exclusiveMinimum", true, json.Number("0.0000000000000000001"))
+		add("exclusiveMinimum", false, json.Number("0"), json.Number("-9.17"))
+	case s.Minimum != nil:
+		add("minimum", true, json.Number("0"))
+		add("minimum", false, json.Number("-9.17"))
+	case s.MinItems > 0:
+		add("minItems", false, []any{})
+	case s.Type[0] == "string":
+		for _, text := range formTexts()[s.Format] {
+			add("format", text[0] != '!', strings.TrimPrefix(text, "!"))
+		}
+		if s.Format == "" {
+			all = append(all, textEdges(s)...)
+		}
+	}
+	return all
+}
+
+// formTexts are texts of a format, and others after an exclamation mark.
+func formTexts() map[string][]string {
+	const uuid = harness.UUID
+	return map[string][]string{
+		"uuid": {
+			uuid, strings.ToUpper(uuid), "00000000-0000-0000-0000-000000000000", "!917531", "!01234567-89ab-cdef-0123-456789abcdeQ",
+			"!" + strings.ReplaceAll(uuid, "-", ""), "!{" + uuid + "}", "!" + uuid + "0", "!0123456-789ab-cdef-0123-456789abcdef", "!" + uuid + "\n",
+		},
+		"email": {
+			"q@zx", "q+tag.x@zx.example", "Ж@пример.example", `"q z"@zx.example`, "q@[192.0.2.1]", "#$%&'*+-/=?^_`{|}~@zx.example", `"q@q"@zx.example`,
+			"!qzxwv", "!@qzxwv.example", "!qzxwv@", "!Qz Xw <q@zxwv.example>", "! q@zxwv.example", "!q@zxwv.example, p@zxwv.example", "!q@zx\nwv",
+			`!"" <"q"@zxwv.example>`, `!"q" @zxwv.example`,
+		},
+		"uri": {
+			"https://h.example", "https://[2001:db8::1]:8443/a?b=c#d", "https://h.example/é", "https://localhost/", "https://user:pa%20ss@h.example/@",
+			"!http://qzxwv.example/", "!qzxwv.example/a", "!ftp://qzxwv.example/", "!https:///qzxwv", "!https://:443/qzxwv", "!//qzxwv.example/",
+			"!https://qzx wv.example/", "!https://q@/zxwv", "!https:qzxwv.example",
+		},
+	}
+}
+
+// textEdges returns the shortest and longest texts and those beyond, and texts with other characters.
+func textEdges(s *reference.Schema) (all []edge) {
+	pattern := regexp.MustCompile(s.Pattern)
+	legal := func(text string) bool {
+		n := utf8.RuneCountInString(text)
+		return pattern.MatchString(text) && n >= s.MinLength && (s.MaxLength == 0 || n <= s.MaxLength)
+	}
+	sized := func(n int) string {
+		if s.Pattern != "" {
+			return sample.Matching(s, n, 1)
+		}
+		return harness.WideText(n)
+	}
+	for _, n := range []int{s.MaxLength, s.MinLength} {
+		for _, length := range []int{n - 1, n, n + 1} {
+			if text := sized(max(length, 1)); n > 0 && length > 0 {
+				all = append(all, edge{map[bool]string{true: "maxLength", false: "minLength"}[n == s.MaxLength], text, legal(text), text})
 			}
-			sent.body = string(body)
 		}
-		count.Add(1)
-		return harness.Respond(http.StatusBadRequest, harness.VendorJSON, `{"error":"invalid_request"}`)(r)
-	})
-	client := harness.NewClient(t, config)
-	err := call(t.Context(), client)
-	_, invalid := errors.AsType[*prepaid.ValidationError](err)
-	require.False(t, invalid, "%s was refused: %v", name, err)
-	require.ErrorIs(t, err, prepaid.ErrBadRequest, name)
-	require.EqualValues(t, 1, count.Load(), "%s: requests", name)
-	return sent
-}
-
-// sentRequest is the request that the service saw.
-type sentRequest struct{ method, path, query, body string }
-
-// put returns a change that sets one field.
-func put[P, T any](at func(*P) *T, value T) func(*P) {
-	return func(p *P) { *at(p) = value }
-}
-
-// atMost is the row of a text of at most n code points.
-func atMost[P any, T ~string](ref, field string, n int, at func(*P) *T) limit[P] {
-	return limit[P]{
-		ref: ref, field: field, rule: fmt.Sprintf("at most %d characters", n), shown: harness.WideText(n + 1),
-		bad: put(at, T(harness.WideText(n+1))), good: put(at, T(harness.WideText(n))),
 	}
-}
-
-// needed is the row of a required text without a form of its own; a single character of any kind is legal.
-func needed[P any, T ~string](ref, field string, at func(*P) *T) limit[P] {
-	return limit[P]{ref: ref, field: field, rule: "is required", bad: put(at, T("")), good: put(at, T("Ж"))}
-}
-
-// form is the row of a text with a form of its own.
-func form[P any, T ~string](ref, field, rule string, at func(*P) *T, bad, good T) limit[P] {
-	return limit[P]{ref: ref, field: field, rule: rule, shown: string(bad), bad: put(at, bad), good: put(at, good)}
-}
-
-// forms are rows of form for one field, each bad value next to a good one.
-func forms[P any, T ~string](ref, field, rule string, at func(*P) *T, pairs ...[2]T) []limit[P] {
-	rows := make([]limit[P], 0, len(pairs))
-	for _, pair := range pairs {
-		rows = append(rows, form(ref, field, rule, at, pair[0], pair[1]))
+	if s.Pattern == "" {
+		return all
 	}
-	return rows
-}
-
-// showing sets the distinctive part of the values of rows, where other parts stand in the rule as well.
-func showing[P any](part string, rows ...limit[P]) []limit[P] {
-	for i := range rows {
-		rows[i].shown = part
+	base := sized(max(s.MinLength, 6))
+	if strings.HasPrefix(s.Go, "Envelope.Encrypted") { // whole blocks, and an RSA key of at least 2,048 bits
+		base = sized(512)
 	}
-	return rows
-}
-
-// within makes rows about a part of P from rows about the part alone.
-func within[P, Q any](prefix string, part func(*P) *Q, rows []limit[Q]) []limit[P] {
-	outer := make([]limit[P], 0, len(rows))
-	for _, row := range rows {
-		o := limit[P]{ref: row.ref, field: prefix + row.field, rule: row.rule, shown: row.shown}
-		o.bad = func(p *P) { row.bad(part(p)) }
-		if row.good != nil {
-			o.good = func(p *P) { row.good(part(p)) }
+	for _, c := range []string{"é", " ", "-", ";", "_", "~", "'", ",", "\n", "\x7f", "９", "a", "G", "x", "7", ".", "/"} {
+		all = append(all, edge{"pattern", c + base[1:], legal(c + base[1:]), base[1:]})
+	}
+	for _, text := range []string{base + base[:1], base[1:]} {
+		if !legal(text) && text != "" {
+			all = append(all, edge{"pattern", text, false, text})
 		}
-		outer = append(outer, o)
 	}
-	return outer
+	return all
+}
+
+// Each limit of the document is kept: the nearest legal value is sent, and the first illegal one is refused, by an error that names the
+// field and not the value. With SkipValueChecks only what could do harm is refused.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	unused := differing()
+	for _, o := range reference.Read().Operations {
+		if o.Request.JSON() == nil {
+			continue
+		}
+		for _, m := range requestMembers(o.Request.JSON(), nil, []string{""}) {
+			list := edges(m.schema)
+			list = append(list, edge{limit: "required", legal: !sample.Requires(m.of, m.path[len(m.path)-1])})
+			for _, e := range list {
+				name := o.Name + " " + m.name() + " " + e.limit
+				lax := !e.legal && differing()[name] != ""
+				if lax {
+					delete(unused, name)
+				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) { requireLimit(t, sample.NewRequest(o, true), m, e, lax) })
+				})
+			}
+		}
+	}
+	require.Empty(t, unused)
+}
+
+func requireLimit(t *testing.T, r *sample.Request, m member, e edge, lax bool) {
+	t.Helper()
+	r = r.With(m.path, e.value)
+	call := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := r.Call(ctx, c)
+		return err
+	}
+	if e.legal || lax {
+		sends(t, fmt.Sprint(e.value), call)
+		return
+	}
+	err := sendsNothing(t, call)
+	first := harness.As[*prepaid.ValidationError](t, err).Faults[0]
+	if first.Field != m.fields[0] { // an object that is no pointer in Go: its members are missing
+		m.fields = nil
+		for _, inner := range *m.schema.Required {
+			m.fields = append(m.fields, m.name()+"."+inner)
+		}
+	}
+	faults := make([]harness.Fault, len(m.fields))
+	for i, field := range m.fields {
+		faults[i].Field = field
+	}
+	requireRefusal(t, err, e.shown, faults...)
+	if isNeverSkipped(m.fields[0], first.Rule) {
+		requireRefusal(t, sendsNothingWith(t, skipping(), call), e.shown, faults...)
+		return
+	}
+	sendsWith(t, skipping(), "with SkipValueChecks", call)
 }

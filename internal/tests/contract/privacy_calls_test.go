@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
 	"net/url"
 	"reflect"
@@ -12,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/operator"
+	"github.com/cardprograms/prepaid/internal/tests/sample"
 )
 
 // Canaries that a limit keeps from having the usual form.
@@ -31,22 +33,12 @@ type canaryCall struct {
 	call func(ctx context.Context, c *prepaid.Client) error
 }
 
-// canaryPerson and canaryCreate have a canary in each text, also in a new one, unless a limit forbids it.
-func canaryPerson() *prepaid.Cardholder {
-	var p prepaid.Cardholder
-	fillCanaries(reflect.ValueOf(&p).Elem(), "", "", map[string]bool{})
-	p.PrimaryAddress.State, p.PrimaryAddress.Country, p.PrimaryAddress.Postcode = "WA", "AU", canaryPostcode
-	p.AlternateAddress.State, p.AlternateAddress.Country, p.AlternateAddress.Postcode = "WA", "AU", canaryPostcode
-	p.Sex, p.EmailAddress, p.DriverLicenceNumber = prepaid.SexMale, p.EmailAddress+"@example.com", canaryOf("Sent", "Licence")
-	p.Passport = &prepaid.Passport{Number: "cnry_p_n_", Expiry: prepaid.Date{Year: 2999, Month: 1, Day: 1}, IssuingCountry: "AUS"}
-	return &p
-}
-
 func canaryCreate() prepaid.CreateAccountParams {
-	var p prepaid.CreateAccountParams
-	fillCanaries(reflect.ValueOf(&p).Elem(), "", "", map[string]bool{})
-	p.Cardholder, p.NameOnCard, p.ClientAccountKey, p.MDESConfigID, p.RequestType, p.AccountIDToReplace = canaryPerson(), canaryName, "key", "", "", ""
-	return p
+	values, err := canaryRequest(reference.Read().Operation("Accounts.Create")).Arguments()
+	if err != nil {
+		panic(err)
+	}
+	return values[0].(prepaid.CreateAccountParams)
 }
 
 func canaryRaw() prepaid.RawRequest {
@@ -56,43 +48,73 @@ func canaryRaw() prepaid.RawRequest {
 	}
 }
 
-func canarySealed(t *testing.T) prepaid.SealedPINParams {
-	t.Helper()
-	envelope, err := canaryPINKey(t).Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(canaryOf("Sent", "OTP")), PIN: prepaid.NewSecret(canaryOf("Sent", "PIN"))})
-	require.NoError(t, err)
-	return prepaid.SealedPINParams{OperationID: harness.UUID, DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), Envelope: envelope}
+// canaryRequest has a canary in each text that no limit forbids, but in no ID.
+func canaryRequest(o *reference.Operation) *sample.Request {
+	r := sample.NewRequest(o, true)
+	for _, name := range []string{"first_name", "last_name", "mobile"} {
+		if r.Query.Has(name) {
+			r.Query.Set(name, canaryOf("Query", strings.ReplaceAll(name, "_", "")))
+		}
+	}
+	limited := map[string]string{
+		"name_on_card": canaryName, "account_number": canaryNumber, "postcode": canaryPostcode, "hmac_key_secret": canaryHMAC, "passport_number": "cnry_p_n_",
+		"ephemeral_key": base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]),
+		"email_address": canaryOf("Sent", "Mail") + "@example.com",
+	}
+	for _, m := range requestMembers(o.Request.JSON(), nil, []string{""}) {
+		name, s := m.path[len(m.path)-1], m.schema
+		canary := limited[name]
+		if canary == "" && s.Type[0] == "string" && s.Pattern == "" && s.Format == "" && s.Enum == nil && (s.MaxLength == 0 || s.MaxLength >= 30) && !strings.HasSuffix(name, "id") && !strings.Contains(name, "_id") {
+			canary = canaryOf("Sent", strings.ReplaceAll(name, "_", ""))
+		}
+		if canary != "" {
+			r = r.With(m.path, canary)
+		}
+	}
+	return r
 }
 
-// canaryCalls is every call of every service. Operations that take only an ID follow from the table.
-func canaryCalls(t *testing.T) []canaryCall {
+// canaryCalls is every call of every service.
+func canaryCalls(t *testing.T) (calls []canaryCall) {
 	t.Helper()
-	sealed := canarySealed(t)
-	simulated := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: "eaid", Amount: prepaid.Cents(1)}
-	run := prepaid.ReportRun{Template: "t", ID: "1"}
-	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludeCardholder}}
-	company := prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
-	var update prepaid.UpdateAccountParams
-	fillCanaries(reflect.ValueOf(&update).Elem(), "", "", map[string]bool{})
-	update.Cardholder = canaryPerson()
-	payment := prepaid.DirectEntryOutParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "062000",
-		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: canaryNumber, AccountName: canaryOf("Sent", "AccountName")},
+	for _, o := range reference.Read().Operations {
+		r := canaryRequest(o)
+		for _, name := range []string{o.Name, o.Name + "Page"} {
+			if service, method, _ := strings.Cut(name, "."); method != "" && hasMethod(service, method) {
+				calls = append(calls, canaryCall{name, func(ctx context.Context, c *prepaid.Client) error {
+					_, err := r.CallMethod(ctx, c, name)
+					return err
+				}})
+			}
+		}
 	}
-	hook := harness.ValidHook()
-	hook.HMACKeySecret = prepaid.NewSecret(canaryHMAC)
-	key := harness.ValidExchangeKey()
-	key.EphemeralKey, _ = prepaid.EphemeralKeyFrom([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32])
-	wallet := prepaid.ProvisionWalletParams{Nonce: canaryOf("Sent", "Nonce"), NonceSignature: canaryOf("Sent", "Signature"), Certificates: []string{canaryOf("Sent", "Certificate")}}
-	day := canaryDate.Time(nil)
-	with := func(operation string, values ...any) canaryCall {
-		return canaryCall{operation, harness.Calling(operation, values...)}
+	with := func(operation string, values ...any) {
+		calls = append(calls, canaryCall{operation, harness.Calling(operation, values...)})
 	}
-	calls := []canaryCall{
-		{"Client.Check", func(ctx context.Context, c *prepaid.Client) error {
+	run, day := prepaid.ReportRun{Template: "t", ID: "1"}, canaryDate.Time(nil)
+	with("Accounts.Issue", prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", VisibleWithin: 1})
+	with("Accounts.FindCreated", prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1})
+	with("Accounts.FindMovement", prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1})
+	with("Accounts.DiagnoseTransfer", "eaid", prepaid.TransferParams{DestinationAccountID: "to"})
+	with("Policy.EnsureCategories", 42, prepaid.EnsureRulesParams[prepaid.MCC]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}, Reason: canaryOf("Sent", "Reason"),
+	})
+	with("Policy.EnsureMerchants", 42, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.MerchantRule{
+			{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), Description: canaryOf("Sent", "Description")},
+		},
+	})
+	with("Policy.EnsureTerminals", 42, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.TerminalRule{
+			{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), TerminalID: canaryOf("Sent", "Terminal"), Description: canaryOf("Sent", "Description")},
+		},
+	})
+	return append(calls,
+		canaryCall{"Client.Check", func(ctx context.Context, c *prepaid.Client) error {
 			_, err := c.Check(ctx)
 			return err
 		}},
-		{"Client.Do", func(ctx context.Context, c *prepaid.Client) error {
+		canaryCall{"Client.Do", func(ctx context.Context, c *prepaid.Client) error {
 			var out struct {
 				ID      int       `json:"id"`
 				Balance int       `json:"balance"`
@@ -100,76 +122,18 @@ func canaryCalls(t *testing.T) []canaryCall {
 			}
 			return c.Do(ctx, canaryRaw(), &out)
 		}},
-		with("Accounts.Search", search),
-		with("Accounts.SearchPage", search),
-		with("Accounts.SearchCompany", 7, company),
-		with("Accounts.SearchCompanyPage", 7, company),
-		with("Accounts.Get", "eaid", prepaid.IncludeCardholder),
-		with("Accounts.SetStatus", "eaid", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
-		with("Accounts.SetPlasticEnabled", "eaid", prepaid.SetPlasticEnabledParams{}),
-		with("Accounts.Create", canaryCreate()),
-		with("Accounts.Issue", prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", VisibleWithin: 1}),
-		with("Accounts.FindCreated", prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1}),
-		with("Policy.EnsureCategories", 42, prepaid.EnsureRulesParams[prepaid.MCC]{
-			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}, Reason: canaryOf("Sent", "Reason"),
-		}),
-		with("Policy.EnsureMerchants", 42, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-			DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.MerchantRule{
-				{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), Description: canaryOf("Sent", "Description")},
-			},
-		}),
-		with("Policy.EnsureTerminals", 42, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
-			DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.TerminalRule{
-				{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), TerminalID: canaryOf("Sent", "Terminal"), Description: canaryOf("Sent", "Description")},
-			},
-		}),
-		with("Accounts.FindMovement", prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1}),
-		with("Accounts.DiagnoseTransfer", "eaid", prepaid.TransferParams{DestinationAccountID: "to"}),
-		with("Accounts.Update", "eaid", update),
-		with("Accounts.Transactions", "eaid", prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 2}}),
-		with("Accounts.TransactionsPage", "eaid", prepaid.ListTransactionsParams{}),
-		with("Accounts.Transfer", "eaid", harness.ValidTransfer()),
-		with("Accounts.DirectEntryOut", "eaid", payment),
-		with("Accounts.ProvisionWallet", "eaid", "p", wallet),
-		with("Accounts.ExchangeKey", "eaid", key),
-		with("Policy.MerchantCategoryCodes", prepaid.Paging{}),
-		with("Policy.MerchantCategoryCodesPage", prepaid.Paging{}),
-		with("Policy.ChangeCategories", 7, prepaid.ChangeRulesParams[prepaid.MCC]{Reason: canaryOf("Sent", "Reason")}),
-		with("Policy.ChangeMerchants", 7, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Reason: canaryOf("Sent", "Reason")}),
-		with("Policy.ChangeTerminals", 7, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Reason: canaryOf("Sent", "Reason")}),
-		with("Reporting.Start", "t", prepaid.StartReportParams{}),
-		with("Reporting.Result", run),
-		{"Reporting.Open", func(ctx context.Context, c *prepaid.Client) error {
+		canaryCall{"Reporting.Open", func(ctx context.Context, c *prepaid.Client) error {
 			return readReport(c.Reporting.Open(ctx, run, prepaid.WaitOptions{}))
 		}},
-		{"Reporting.Run", func(ctx context.Context, c *prepaid.Client) error {
+		canaryCall{"Reporting.Run", func(ctx context.Context, c *prepaid.Client) error {
 			return readReport(c.Reporting.Run(ctx, "t", prepaid.RunReportParams{}))
-		}},
-		with("Funding.Redeem", harness.ValidRedeem()),
-		with("Funding.Reverse", harness.ValidReverse()),
-		with("Funding.Refund", harness.ValidRefund()),
-		with("Simulation.Transact", simulated),
-		with("Simulation.Advise", simulated),
-		with("Simulation.Reverse", simulated),
-		with("Simulation.Clear", simulated),
-		with("Simulation.ReverseClear", simulated),
-		with("PIN.Initiate", prepaid.InitiatePINParams{AccountID: "eaid", DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), CommunicationMethod: "sms"}),
-		with("PIN.Validate", sealed),
-		with("PIN.Execute", sealed),
-		with("Hooks.List", prepaid.Paging{}),
-		with("Hooks.ListPage", prepaid.Paging{}),
-		with("Hooks.Create", hook),
-		with("Hooks.Update", "hook", prepaid.UpdateHookParams{HMACKeySecret: prepaid.NewSecret(canaryHMAC)}),
-		with("Hooks.Undeliverable", "hook", prepaid.Paging{}),
-		with("Hooks.UndeliverablePage", "hook", prepaid.Paging{}),
-		with("Hooks.Dismiss", "hook", "m"),
-	}
-	for _, o := range operations.All() {
-		if id := harness.OnlyID(o.Name, prepaid.AccountID("eaid"), prepaid.CompanyID(7), prepaid.HookID("hook")); id != nil {
-			calls = append(calls, with(o.Name, id))
-		}
-	}
-	return calls
+		}})
+}
+
+func hasMethod(service, method string) bool {
+	field, _ := reflect.TypeFor[prepaid.Client]().FieldByName(service)
+	_, ok := field.Type.MethodByName(method)
+	return ok
 }
 
 // readReport reads a streamed report to its end in one of the two ways that keep it.

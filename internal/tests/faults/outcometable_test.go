@@ -80,7 +80,7 @@ func tableCases(t testing.TB) []tableCase {
 	var cases []tableCase
 	for _, o := range reference.Read().Operations {
 		found := 0
-		for _, c := range contract.Cases() {
+		for _, c := range contract.Cases(t) {
 			f := fixtures[c.Fixture]
 			if c.Refusal || f.Operation != o.Name || (f.Response.Status == http.StatusNoContent && o.Safety == "read") {
 				continue
