@@ -62,29 +62,6 @@ func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 	}
 }
 
-func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	for _, test := range []struct {
-		field string
-		value any
-	}{
-		{"company_id", nil}, {"company_id", "42"}, {"company_id", 42.5}, {"initial_load_amount", nil}, {"registration", nil}, {"registration", "x"},
-		{"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"}, {"client_account_key", "ké"}, {"client_account_key", "a\x7f"},
-		{"is_plastic_enabled", "yes"}, {"plastic_expiry", 2030}, {"gift_card_expiry", "2030-01-01T00:00:00.Z"},
-		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"request_type", "renew"}, {"portal_identifier.more", "x"},
-		{"registration.date_of_birth", "1906-12-09"}, {"registration.more", "x"},
-	} {
-		full := fullCreation(t)
-		require.Equal(t, 201, c.post("accounts", full).status)
-		description := c.post("accounts", body(t, full, map[string]any{test.field: test.value})).refused(400, "invalid_request")
-		require.Contains(t, description, test.field+" ", test.field)
-	}
-	got := c.post("accounts", body(t, creation, map[string]any{"name_on_card": "A.B/C-0123456789ABC", "client_account_key": " ~"}))
-	require.Equal(t, 201, got.status, string(got.body))
-	c.post("accounts", body(t, creation, map[string]any{"company_id": 43})).refused(400, "invalid_request")
-}
-
 func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

@@ -38,25 +38,6 @@ func TestSpec_4_4_Transfer(t *testing.T) {
 	require.Equal(t, "Load", c.Transactions(to)[1].Description)
 }
 
-func TestSpec_4_4_Transfer_InputIsChecked(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{})
-	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	for _, test := range []struct {
-		field string
-		value any
-	}{
-		{"amount", nil}, {"amount", 0}, {"amount", -1}, {"amount", "25.50"}, {"source_reference", nil},
-		{"destination_reference", nil}, {"destination_account_id", nil}, {"transaction_type", nil}, {"transaction_type", "2950"},
-		{"transaction_type", 2950.5}, {"request_id", 7}, {"initiating_user_id", "x"},
-	} {
-		description := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{test.field: test.value})).refused(400, "invalid_request")
-		require.Contains(t, description, test.field)
-	}
-	c.post("accounts/nobody/transfer", transferTo(t, to, nil)).refused(400, "invalid_request")
-	require.Equal(t, "100.00", c.Balance(from))
-}
-
 func TestSpec_8_WithoutARequestIDNothingIsCached(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
@@ -120,16 +101,6 @@ func TestSpec_4_4_DirectEntryOut(t *testing.T) {
 	require.Len(t, first.object(), 2)
 	require.Equal(t, "15.00", c.Balance(from))
 	require.Equal(t, "2960", c.Transactions(from)[1].Type)
-	for _, test := range []struct {
-		field string
-		value any
-	}{
-		{"amount", nil}, {"amount", 0}, {"source_reference", nil}, {"destination_reference", nil}, {"bsb", nil}, {"destination_account_info", nil},
-		{"destination_account_info.account_name", nil}, {"destination_account_info.more", "x"}, {"destination_account_id", "x"},
-	} {
-		description := c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{test.field: test.value})).refused(400, "invalid_request")
-		require.Contains(t, description, test.field)
-	}
 	c.post("accounts/nobody/directentryout", directEntry(t, nil)).refused(400, "invalid_request")
 }
 
@@ -295,25 +266,10 @@ func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
 	}
 }
 
-func TestSpec_4_4_DirectEntryOut_AccountInfo(t *testing.T) {
+func TestSpec_4_4_DirectEntryOut_TwoBSBs(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
 	from := c.AddAccount(SeedAccount{Balance: "1000"})
-	for _, test := range []struct {
-		field, value string
-		status       int
-	}{
-		{"bsb", "062000", 200}, {"bsb", "06200", 400}, {"bsb", "0620000", 400}, {"bsb", "062-000", 400}, {"bsb", "06200a", 400}, {"bsb", "", 400},
-		{"account_number", "0", 200}, {"account_number", "12-3", 400}, {"account_number", "12 3", 400}, {"account_number", "", 400}, {"account_number", "１", 400},
-	} {
-		text := directEntry(t, map[string]any{"destination_account_info." + test.field: test.value})
-		got := c.post("accounts/"+from+"/directentryout", text)
-		require.Equal(t, test.status, got.status, test.field)
-	}
-	for _, field := range []string{"bsb", "account_number", "account_name"} {
-		text := directEntry(t, map[string]any{"destination_account_info." + field: nil})
-		require.Contains(t, c.post("accounts/"+from+"/directentryout", text).refused(400, "invalid_request"), "destination_account_info."+field+" is required")
-	}
 	// The outer bsb is required; nothing ties it to the inner one.
 	c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"bsb": "999999"})).ok()
 }

@@ -12,7 +12,7 @@
 //
 // # Scrubbing
 //
-// Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
+// Every exchange is scrubbed before go-vcr sees it, with a schema derived from the reference: the recording
 // keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date stays a date, an
 // address stays an address) replaces every other value. Names that the schema does not have must be in [Options].Keep,
