@@ -70,9 +70,11 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	if refusal != nil {
 		return *refusal
 	}
-	changed := []string{"client_account_key", "display_name", "portal_identifier"}
-	if !s.with.ClearOmitted {
-		changed = slices.DeleteFunc(changed, func(name string) bool { return !c.Has(name) })
+	var changed []string
+	for _, member := range c.Route.Request.JSON().Properties {
+		if ledger.Stores(member.Name) && (s.with.ClearOmitted || c.Has(member.Name)) {
+			changed = append(changed, member.Name)
+		}
 	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
 		wire.Assign(&a.Account, &in.Account, changed)
