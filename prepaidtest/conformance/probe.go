@@ -3,9 +3,11 @@ package conformance
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,14 +15,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
 )
 
-const (
-	maxBody  = 32 << 20
-	patience = 3 // repeats of a request that the rate limit refuses
-)
+const maxBody = 32 << 20
 
 // probe is one running case.
 type probe struct {
-	*session
+	target    Target
+	token     string
 	context   func() context.Context
 	section   string
 	operation string
@@ -41,27 +41,17 @@ func (p *probe) stop(field, rule string) {
 	runtime.Goexit()
 }
 
-// call makes a request with the run's token.
+// call makes a request with the case's token.
 func (p *probe) call(operation string, changes values) *response {
-	r := p.send(newRequest(&p.target, operation, changes), p.bearer())
-	if r.Status == http.StatusUnauthorized {
-		p.session.token = "" // for the next case
-	}
-	return r
+	return p.send(newRequest(&p.target, operation, changes), p.bearer())
 }
 
-// send makes a request, repeats it after a 429, and checks the response by the document.
+// send makes a request, and checks the response by the document.
 func (p *probe) send(request *request, authorization string) *response {
-	for attempt := 0; ; attempt++ {
-		r := p.once(request, authorization)
-		if r.Status != http.StatusTooManyRequests || attempt == patience {
-			return r.check()
-		}
-		p.sleep(r.retryAfter())
-	}
+	return p.once(request, authorization).check()
 }
 
-// once makes one request.
+// once makes a request.
 func (p *probe) once(r *request, authorization string) *response {
 	address := strings.TrimSuffix(p.target.BaseURL+r.path+"?"+r.query.Encode(), "?")
 	sent, err := http.NewRequestWithContext(p.context(), r.operation.Method, address, strings.NewReader(r.body))
@@ -79,7 +69,7 @@ func (p *probe) once(r *request, authorization string) *response {
 		sent.Header.Set("Authorization", authorization)
 	}
 	sent.Close = r.operation.Also["204"] == "body" // a 204 with a body makes the connection unusable
-	got, err := p.client.Do(sent)
+	got, err := p.target.HTTPClient.Do(sent)
 	if err != nil {
 		p.stop("response", "none arrived")
 	}
@@ -95,19 +85,17 @@ func (p *probe) once(r *request, authorization string) *response {
 
 // sleep ends early with the test.
 func (p *probe) sleep(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-p.context().Done():
 	}
 }
 
-// bearer returns the run's authorization.
+// bearer returns the case's authorization.
 func (p *probe) bearer() string {
 	if p.token == "" {
 		r := p.askToken(p.target.ClientID, p.target.ClientSecret, "grant_type=client_credentials")
-		p.session.token, _ = r.object()["access_token"].(string)
+		p.token, _ = r.object()["access_token"].(string)
 	}
 	return "Bearer " + p.token
 }
@@ -142,15 +130,10 @@ func (r *response) check() *response {
 
 // is ends the case unless the response has one of the statuses.
 func (r *response) is(statuses ...int) *response {
-	words := make([]string, len(statuses))
-	for i, status := range statuses {
-		if r.Status == status {
-			return r
-		}
-		words[i] = strconv.Itoa(status)
+	if !slices.Contains(statuses, r.Status) {
+		r.stop("status", fmt.Sprintf("must be one of %v, is %d", statuses, r.Status))
 	}
-	r.stop("status", "must be "+strings.Join(words, " or ")+", is "+strconv.Itoa(r.Status))
-	return nil
+	return r
 }
 
 // ok ends the case unless the status is one of a success.
@@ -191,13 +174,4 @@ func (r *response) refused(code string, statuses ...int) {
 func (r *response) count(name string) int {
 	n, _ := strconv.Atoi(r.Header.Get(name))
 	return n
-}
-
-// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the rate limit's window.
-func (r *response) retryAfter() time.Duration {
-	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 10 * time.Second
-	}
-	return min(time.Duration(seconds)*time.Second, time.Minute)
 }

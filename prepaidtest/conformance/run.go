@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -64,16 +65,19 @@ func Run(t *testing.T, target Target) {
 	if err := target.validate(); err != nil {
 		t.Fatal(err)
 	}
-	s, done := newSession(target)
-	defer done()
+	if target.HTTPClient == nil {
+		transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 8}
+		target.HTTPClient = &http.Client{Transport: transport, Timeout: 30 * time.Second}
+		defer transport.CloseIdleConnections()
+	}
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			r := s.run(t.Context(), c)
-			for _, fault := range r.faults {
+			faults, skipped := c.run(t.Context(), target)
+			for _, fault := range faults {
 				t.Error(fault.String())
 			}
-			if r.skipped != "" {
-				t.Skip(r.skipped)
+			if skipped != "" {
+				t.Skip(skipped)
 			}
 		})
 	}
@@ -86,48 +90,19 @@ func (f fault) String() string {
 	return "section " + f.section + ", " + f.operation + ": " + f.field + ": " + f.rule
 }
 
-// result is the result of a case.
-type result struct {
-	skipped string
-	faults  []fault
-}
-
-// session is the client and the token of a run.
-type session struct {
-	target Target
-	client *http.Client
-	token  string
-}
-
-func newSession(target Target) (s *session, done func()) {
-	if target.SimulatorWait == 0 {
-		target.SimulatorWait = time.Minute
+// run returns the violations, or the reason why the case did not run.
+func (c *Case) run(ctx context.Context, target Target) (faults []fault, skipped string) {
+	if why := c.lacking(&target); why != "" {
+		return nil, why
 	}
-	if target.ReportWait == 0 {
-		target.ReportWait = 2 * time.Second
-	}
-	s = &session{target: target, client: target.HTTPClient}
-	if s.client != nil {
-		return s, func() {}
-	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 8}
-	s.client = &http.Client{Transport: transport, Timeout: 30 * time.Second}
-	return s, transport.CloseIdleConnections
-}
-
-func (s *session) run(ctx context.Context, c Case) result {
-	if why := c.lacking(&s.target); why != "" {
-		return result{skipped: why}
-	}
-	p := &probe{session: s, context: func() context.Context { return ctx }, section: c.Section, operation: c.Operation}
+	target.SimulatorWait = cmp.Or(target.SimulatorWait, time.Minute)
+	target.ReportWait = cmp.Or(target.ReportWait, 2*time.Second)
+	p := &probe{target: target, context: func() context.Context { return ctx }, section: c.Section, operation: c.Operation}
 	ended := make(chan struct{})
 	go func() { // probe.stop ends it
 		defer close(ended)
 		c.check(p)
 	}()
 	<-ended
-	if len(p.faults) > 0 {
-		return result{faults: p.faults}
-	}
-	return result{skipped: p.skipped}
+	return p.faults, p.skipped
 }

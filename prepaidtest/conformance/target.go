@@ -16,9 +16,8 @@ import (
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
 	BaseURL string `env:"BASE_URL"`
-	// ClientID is the OAuth client.
-	ClientID string `env:"CLIENT_ID"`
-	// ClientSecret is the secret of ClientID. It is not printed.
+	// ClientID and ClientSecret are the OAuth client. The secret is not printed.
+	ClientID     string `env:"CLIENT_ID"`
 	ClientSecret string `env:"CLIENT_SECRET"`
 	// Vendor is the word in application/vnd.<vendor>+json.
 	Vendor string `env:"VENDOR"`
@@ -26,30 +25,25 @@ type Target struct {
 	HTTPClient *http.Client
 	// CompanyID is a company whose policy the caller may change.
 	CompanyID int64 `env:"COMPANY_ID"`
-	// AccountID is the EAID of an active, plastic-enabled account of the company, with money.
-	AccountID string `env:"ACCOUNT_ID"`
-	// SecondAccountID is another such account of the same company.
+	// AccountID and SecondAccountID are EAIDs of active, plastic-enabled accounts of the company, with money.
+	AccountID       string `env:"ACCOUNT_ID"`
 	SecondAccountID string `env:"SECOND_ACCOUNT"`
-	// ProgramClientID is the client_id in searches for AccountID.
+	// ProgramClientID and AccountKey are the client_id and the client_account_key in a search for AccountID.
 	ProgramClientID string `env:"PROGRAM_CLIENT"`
-	// AccountKey is the client_account_key of AccountID.
-	AccountKey string `env:"ACCOUNT_KEY"`
+	AccountKey      string `env:"ACCOUNT_KEY"`
 	// ReportTemplate is the name of a report template.
 	ReportTemplate string `env:"REPORT_TEMPLATE"`
 	// WalletProvider is a wallet that takes no certificates.
 	WalletProvider string `env:"WALLET_PROVIDER"`
 	// HookReceiver is the HTTPS address given to a disabled hook. Nothing is sent to it.
 	HookReceiver string `env:"HOOK_RECEIVER"`
-	// ApplicationID is the UUID of an application of the key exchange.
+	// ApplicationID and KeyID are UUIDs of an application of the key exchange and of its key.
 	ApplicationID string `env:"APPLICATION_ID"`
-	// KeyID is the UUID of a key of ApplicationID.
-	KeyID string `env:"KEY_ID"`
-	// PayOutBSB is the bank branch (six digits) for a direct entry out.
-	PayOutBSB string `env:"PAYOUT_BSB"`
-	// PayOutNumber is the number of an account at that branch, digits only.
+	KeyID         string `env:"KEY_ID"`
+	// PayOutBSB (six digits), PayOutNumber (digits only) and PayOutName are the bank account for a direct entry out.
+	PayOutBSB    string `env:"PAYOUT_BSB"`
 	PayOutNumber string `env:"PAYOUT_NUMBER"`
-	// PayOutName is the name of that account.
-	PayOutName string `env:"PAYOUT_NAME"`
+	PayOutName   string `env:"PAYOUT_NAME"`
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90 s.
 	SimulatorWait time.Duration `env:"SIMULATOR_WAIT"`
 	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
@@ -89,16 +83,13 @@ func (t Target) Format(state fmt.State, _ rune) {
 }
 
 func (t *Target) validate() error {
-	var faults []error
-	for name, value := range map[string]string{"ClientID": t.ClientID, "ClientSecret": t.ClientSecret, "Vendor": t.Vendor} {
-		if value == "" {
-			faults = append(faults, fmt.Errorf("conformance: %s: is required", name))
-		}
+	switch {
+	case !strings.HasPrefix(t.BaseURL, "http") || !strings.HasSuffix(t.BaseURL, "/3.0/"):
+		return errors.New("conformance: BaseURL: must be an HTTP address that ends in /3.0/")
+	case t.ClientID == "" || t.ClientSecret == "" || t.Vendor == "":
+		return errors.New("conformance: ClientID, ClientSecret and Vendor: are required")
 	}
-	if !strings.HasPrefix(t.BaseURL, "http") || !strings.HasSuffix(t.BaseURL, "/3.0/") {
-		faults = append(faults, errors.New("conformance: BaseURL: must be an HTTP address that ends in /3.0/"))
-	}
-	return errors.Join(faults...)
+	return nil
 }
 
 // TargetFromEnv reads a target from environment variables: see the package's documentation. It returns false if
