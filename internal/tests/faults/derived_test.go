@@ -222,37 +222,16 @@ func TestDerivedClientInheritsTheRest(t *testing.T) {
 	})
 }
 
-// laneLog is a Limiter that notes the lanes.
-type laneLog struct {
-	mu    sync.Mutex
-	lanes []ratelimit.Lane
-}
-
-func (l *laneLog) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lanes = append(l.lanes, lane)
-	return nil, nil
-}
-
-func (l *laneLog) take() []ratelimit.Lane {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lanes := l.lanes
-	l.lanes = nil
-	return lanes
-}
-
 // Lane applies to all calls of the derived client, except report polls. It does not change the first client's lanes.
 func TestDerivedClientsLane(t *testing.T) {
 	t.Parallel()
-	limiter := &laneLog{}
-	config := harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+	limiter := new(feedbackLimiter)
+	config := harness.CredentialsConfig(harness.Split{Tokens: issuing(), Calls: harness.NewScript(func(r *http.Request) (*http.Response, error) {
 		if strings.HasPrefix(r.URL.Path, "/3.0/reporting/") {
 			return harness.Respond(204, "", "")(r)
 		}
 		return harness.Succeed(harness.OpTransfer())(r)
-	}))
+	})})
 	config.Limiter = limiter
 	client := harness.NewClient(t, config)
 	use := func(client *prepaid.Client) []ratelimit.Lane {
@@ -261,10 +240,11 @@ func TestDerivedClientsLane(t *testing.T) {
 		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits"}, nil))
 		_, err := client.Reporting.Result(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"})
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-		return limiter.take()
+		defer func() { limiter.lanes = nil }()
+		return limiter.lanes
 	}
 	money, call, bulk := ratelimit.Money, ratelimit.Call, ratelimit.Bulk
-	require.Equal(t, []ratelimit.Lane{money, call, bulk}, use(client))
+	require.Equal(t, []ratelimit.Lane{money, money, call, bulk}, use(client), "the first is the token's")
 	nightly := derive(t, client, prepaid.Overrides{Lane: bulk})
 	require.Equal(t, []ratelimit.Lane{bulk, bulk, bulk}, use(nightly))
 	require.Equal(t, []ratelimit.Lane{bulk, bulk, bulk}, use(derive(t, nightly, prepaid.Overrides{AttemptTimeout: time.Hour})), "inherited")

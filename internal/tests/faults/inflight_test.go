@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,22 +11,6 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
-
-// Two calls with one request id never run at once: the service would not recognise the second as a repeat.
-func TestSameRequestIDTakesTurns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
-		client := harness.NewClient(t, harness.ClockConfig(service))
-		var calls sync.WaitGroup
-		for range 4 {
-			calls.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
-		}
-		calls.Wait()
-		require.Equal(t, 1, service.Most)
-		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.Gaps())
-	})
-}
 
 // A repeat after an unknown outcome waits until the first request has had time to finish.
 func TestRepeatAfterUnknownWaits(t *testing.T) {
@@ -56,25 +39,6 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 		began = time.Now()
 		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.Zero(t, time.Since(began), "no doubt is left")
-	})
-}
-
-// A call that waits for its turn ends with its context; the running call continues.
-func TestWaitForTurnEndsWithContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.After(time.Minute/3, harness.Succeed(harness.OpTransfer())))
-		client := harness.NewClient(t, harness.ClockConfig(service))
-		var first sync.WaitGroup
-		first.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
-		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
-		require.ErrorIs(t, failure, context.DeadlineExceeded)
-		first.Wait()
-		require.Len(t, service.Requests(), 1)
 	})
 }
 

@@ -98,34 +98,3 @@ func TestLoadsAreMadeOnce(t *testing.T) {
 		require.Greater(t, movements, 1, "this emulator shows a repeat")
 	})
 }
-
-// NeverRepeatLoads is about loads only: other payments are repeated. A derived client has the setting too.
-func TestNeverRepeatLoadsKeepsTheRest(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: true})
-		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-		config := srv.Config()
-		config.NeverRepeatLoads = true
-		client, err := harness.NewClient(t, config).With(prepaid.Overrides{Retry: prepaid.RetryPolicy{MaxAttempts: 2}})
-		require.NoError(t, err)
-		params := harness.ValidTransfer()
-		params.DestinationAccountID = to
-		srv.Inject(prepaidtest.AnyOperation, prepaidtest.Fault{}, prepaidtest.CommitThenDrop()) // the first is the token request
-		_, err = client.Accounts.Transfer(t.Context(), from, params)
-		require.NoError(t, err)
-
-		entry := harness.ValidDirectEntry()
-		entry.RequestID = "entry"
-		srv.Inject("POST /accounts/{id}/directentryout", prepaidtest.CommitThenDrop())
-		_, err = client.Accounts.DirectEntryOut(t.Context(), from, entry)
-		require.NoError(t, err)
-
-		params.RequestID, params.Type = "load", prepaid.TransferTypeLoad
-		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
-		_, err = client.Accounts.Transfer(t.Context(), from, params)
-		require.NotErrorIs(t, err, prepaid.ErrRequestIDExpired)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-		require.Equal(t, "99.97", srv.Balance(from))
-	})
-}

@@ -64,6 +64,7 @@ func (want cause) check(t *testing.T, c *tableCase, err error) {
 		failure := harness.As[*prepaid.APIError](t, err)
 		require.Equal(t, want.status, failure.StatusCode)
 		require.Equal(t, want.code, failure.Code)
+		require.Equal(t, want.status == http.StatusInternalServerError && c.operation.Name == "Reporting.Result", errors.Is(err, prepaid.ErrReportFailed))
 		if want.code != "" {
 			require.Equal(t, "canary", failure.Description)
 		}

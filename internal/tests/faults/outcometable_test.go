@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/reference"
@@ -35,22 +34,6 @@ func with(base, changes map[string]string) map[string]string {
 	changed := maps.Clone(base)
 	maps.Copy(changed, changes)
 	return changed
-}
-
-// tokenSeries gives another token for each that is rejected.
-type tokenSeries struct {
-	mu     sync.Mutex
-	number int
-}
-
-// Token is a TokenSource.
-func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if rejected != nil && rejected.AccessToken == "canary-"+strconv.Itoa(s.number) {
-		s.number++
-	}
-	return &oauth2.Token{AccessToken: "canary-" + strconv.Itoa(s.number)}, nil
 }
 
 // tableCase is an operation with a request of it and a success.
@@ -162,7 +145,7 @@ func newTableServer(t *testing.T, listen listener, c *tableCase, faults ...wireF
 // tableConfig has pauses of one nanosecond on sockets, and of seconds on pipes, where they pass at once.
 func tableConfig(server *tableServer, onPipes bool) prepaid.Config {
 	config := contract.Config(nil)
-	config.TokenSource = new(tokenSeries).Token
+	config.TokenSource = harness.NumberedTokens("canary-")
 	config.BaseURL, config.MaxResponseBytes = server.Address+"/3.0/", 16<<10
 	config.AttemptTimeout = time.Minute
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1}
@@ -344,34 +327,6 @@ func (c *tableCase) checkCall(t *testing.T, failure *prepaid.CallError, began, e
 	require.False(t, failure.FirstSent.Before(began) || failure.LastSent.After(ended) || failure.LastSent.Before(failure.FirstSent))
 	require.True(t, failure.Attempts == 1 || failure.LastSent.After(failure.FirstSent))
 	require.True(t, failure.Attempts > 1 || failure.LastSent.Equal(failure.FirstSent))
-}
-
-// After one attempt no other is named.
-func TestOneAttemptNamesNoOther(t *testing.T) {
-	t.Parallel()
-	cases := slices.DeleteFunc(tableCases(t), func(c tableCase) bool {
-		return !slices.ContainsFunc(harness.Ops(), func(op harness.Op) bool { return op.Name == c.operation.Name })
-	})
-	for _, fault := range wireFaults() {
-		t.Run(fault.name, func(t *testing.T) {
-			t.Parallel()
-			for _, c := range cases {
-				if fault.dial != nil || fault.waits || !c.concerns(&fault) {
-					continue
-				}
-				server := newTableServer(t, harness.NewServer, &c, fault)
-				config := tableConfig(server, false)
-				config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, 1
-				err := c.run(t.Context(), t, config)
-				server.Stop()
-				if server.requests == 1 && err != nil {
-					require.Equal(t, 1, harness.CallError(t, err).Attempts)
-					require.NotContains(t, err.Error(), "earlier", c.operation.Name)
-					require.NotContains(t, err.Error(), "before", c.operation.Name)
-				}
-			}
-		})
-	}
 }
 
 // A first attempt of unknown outcome, and a second one. The outcome stays unknown, unless a success or, for a keyed

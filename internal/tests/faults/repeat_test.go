@@ -91,29 +91,6 @@ func TestFailureOfAPaymentThatWasMade(t *testing.T) {
 	}
 }
 
-// A call whose deadline is before the repeat ends at once and says from when it may be repeated.
-func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv, config, from, to := virtualStage(t)
-		client := harness.NewClient(t, config)
-		srv.Inject(harness.TransferOperation, prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
-		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
-		defer cancel()
-		began := time.Now()
-		params := harness.TransferTo(to, "25.50")
-		_, err := client.Accounts.Transfer(ctx, from, params)
-		failure := harness.CallError(t, err)
-		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
-		require.Zero(t, time.Since(began))
-		require.Equal(t, began.Add(40*time.Second), failure.NotBefore)
-		_, err = client.Accounts.Transfer(t.Context(), from, params)
-		require.NoError(t, err)
-		require.Equal(t, 40*time.Second, time.Since(began))
-		require.Empty(t, srv.PaidTwice())
-	})
-}
-
 // A refusal of a repeat proves nothing if the first request could still be running when the repeat was sent; later it does.
 // The repeat is sent by another process, as after a restart: it knows only when the first was sent.
 func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -187,69 +186,6 @@ func TestReportOpenPauses(t *testing.T) {
 	})
 }
 
-// A poll is a read: it goes again, except after the 500 that asks for another run.
-func TestReportPollFaults(t *testing.T) {
-	t.Parallel()
-	polls := map[string]func(ctx context.Context, c *prepaid.Client) error{
-		"Result": func(ctx context.Context, c *prepaid.Client) error {
-			report, err := c.Reporting.Result(ctx, aRun)
-			if err == nil && (report.TotalRecords != 2 || !strings.HasPrefix(report.Data, "id,amount\r\n")) {
-				return fmt.Errorf("another report: %v", report)
-			}
-			return err
-		},
-		"Open": func(ctx context.Context, c *prepaid.Client) error {
-			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
-			if err != nil {
-				return err
-			}
-			text, err := io.ReadAll(reader)
-			if err == nil && !strings.HasPrefix(string(text), "id,amount\r\n") {
-				return fmt.Errorf("another report: %s", text)
-			}
-			return errors.Join(err, reader.Close())
-		},
-	}
-	for name, poll := range polls {
-		for faultName, tc := range map[string]struct {
-			fault harness.Step
-			is    error
-			calls int
-		}{
-			"none":    {ready(), nil, 1},
-			"cut off": {harness.Broken(harness.ErrCut), nil, 2},
-			"503":     {harness.Respond(503, "", ""), nil, 2},
-			"429":     {harness.ServiceError(429, "slow"), nil, 2},
-			"401":     {harness.ServiceError(401, "invalid_token"), nil, 2},
-			"500":     {harness.ServiceError(500, "server_error"), prepaid.ErrReportFailed, 1},
-			"400":     {harness.ServiceError(400, "invalid_request"), prepaid.ErrBadRequest, 1},
-		} {
-			t.Run(name+"/"+faultName, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					service := harness.NewScript(tc.fault, ready())
-					err := poll(t.Context(), reportClient(t, service))
-					require.Len(t, service.Requests(), tc.calls)
-					if tc.is == nil {
-						require.NoError(t, err)
-						return
-					}
-					require.ErrorIs(t, err, tc.is)
-					require.Equal(t, "Reporting.Result", harness.CallError(t, err).Operation)
-					require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-				})
-			})
-		}
-	}
-	// The sentinel is that of a poll alone.
-	config := harness.Config("https://cards.example")
-	config.Transport, config.Retry.MaxAttempts = harness.NewScript(harness.ServiceError(500, "server_error")), 1
-	client := harness.NewClient(t, config)
-	for _, op := range harness.Ops() {
-		require.NotErrorIs(t, op.Call(t.Context(), client), prepaid.ErrReportFailed)
-	}
-}
-
 // A report in memory and one that is streamed are read and checked alike: the same spellings, the same refusals.
 func TestReportResultForms(t *testing.T) {
 	t.Parallel()
@@ -297,22 +233,6 @@ func TestReportResultForms(t *testing.T) {
 			require.NotContains(t, err.Error(), "CANARY")
 		}
 	}
-}
-
-// An id that could climb or lead elsewhere is refused before anything is sent, by each of the calls.
-func TestReportRunValues(t *testing.T) {
-	t.Parallel()
-	service := harness.NewScript(ready())
-	client := service.Client(t)
-	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/../b"}} {
-		_, err := client.Reporting.Result(t.Context(), run)
-		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
-		_, err = client.Reporting.Open(t.Context(), run, prepaid.WaitOptions{})
-		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
-	}
-	_, err := client.Reporting.Run(t.Context(), "a/b", prepaid.RunReportParams{WaitForPrevious: true})
-	require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
-	require.Empty(t, service.Requests())
 }
 
 // A streamed report may take longer than an attempt, but none of its pauses longer than BodyIdleTimeout.

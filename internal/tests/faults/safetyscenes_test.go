@@ -255,7 +255,8 @@ func clientPayer(attempts int, restarts bool) func(t *testing.T, s *stage) payer
 			token, err := s.token(ctx, rejected.AccessToken)
 			return &oauth2.Token{AccessToken: token}, err
 		}
-		client, payments := harness.NewClient(t, config), map[int]prepaid.TransferParams{}
+		newClient := func() *prepaid.Client { return derive(t, harness.NewClient(t, config), prepaid.Overrides{}) } // it inherits the settings
+		client, payments := newClient(), map[int]prepaid.TransferParams{}
 		return payer{
 			pay: func(n int, load bool) string {
 				params, again := payments[n]
@@ -267,7 +268,7 @@ func clientPayer(attempts int, restarts bool) func(t *testing.T, s *stage) payer
 				}
 				_, err := client.Accounts.Transfer(t.Context(), s.from, params)
 				if restarts && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown {
-					client, params.LastSent = harness.NewClient(t, config), harness.CallError(t, err).LastSent
+					client, params.LastSent = newClient(), harness.CallError(t, err).LastSent
 				}
 				payments[n] = params
 				return prepaid.OutcomeOf(err).String()

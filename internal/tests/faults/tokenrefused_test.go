@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
@@ -157,21 +155,4 @@ func TestRefusedScopeStopsNoOtherCall(t *testing.T) {
 		callers.Wait()
 		require.LessOrEqual(t, len(service.Tokens.Requests()), 6, "a token a second")
 	})
-}
-
-// The caller's own source is asked once after such a 401, as after any other.
-func TestRefusedScopeAsksTheCallersSource(t *testing.T) {
-	t.Parallel()
-	service, asked := harness.NewScript(harness.ServiceError(401, "unauthorized")), 0
-	config := service.Config()
-	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-		if rejected != nil {
-			asked++
-		}
-		return &oauth2.Token{AccessToken: fmt.Sprint("own-", asked)}, nil
-	})
-	_, err := harness.NewClient(t, config).Hooks.Create(t.Context(), harness.ValidHook())
-	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
-	require.Equal(t, 1, asked)
-	require.Len(t, service.Requests(), 2)
 }

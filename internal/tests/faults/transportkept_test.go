@@ -266,21 +266,6 @@ func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 	}
 }
 
-// A connection that is cut off during the exchange leaves the outcome unknown, on its own connection as on any.
-func TestCutOffOnItsOwnConnectionIsUnknown(t *testing.T) {
-	t.Parallel()
-	for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate(), harness.OpStart()} {
-		eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
-			t.Helper()
-			server := harness.NewServer(t, func(_ int, p *harness.Peer) { _ = p.Close() })
-			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config(server.Address))))
-			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, op.Name)
-			require.Equal(t, 1, failure.Attempts)
-			require.Len(t, server.Seen(), 1)
-		})
-	}
-}
-
 // A read that breaks after Close is not sent again, and a call that was under way then leaves no connection when it ends: a
 // connection that net/http opens for a repeat must not make it keep others.
 func TestNothingIsLeftAfterClose(t *testing.T) {

@@ -2,13 +2,10 @@ package faults
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -64,25 +61,6 @@ func TestReportStartOnStaleConnectionIsSentOnce(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 		require.Equal(t, 1, harness.CallError(t, err).Attempts)
 		require.Len(t, server.Seen(), 2, "one read and one start")
-	})
-}
-
-// The same fault on an ordinary read: a stale connection costs nothing.
-func TestReadOnStaleConnectionIsRepeated(t *testing.T) {
-	t.Parallel()
-	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
-		t.Helper()
-		server := harness.NewServer(t, func(n int, p *harness.Peer) {
-			if n == 2 {
-				p.Reset()
-				return
-			}
-			p.Succeed(harness.OpGet())
-		})
-		client := harness.NewClient(t, config(server.Address))
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		require.Len(t, server.Seen(), 3)
 	})
 }
 
@@ -162,42 +140,6 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	}
 }
 
-// Reads share a connection, and so do payments, another one. A request that is never repeated, or has no response body, closes its own.
-func TestConnectionsAreReused(t *testing.T) {
-	t.Parallel()
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		for _, op := range harness.Ops() {
-			if strings.HasPrefix(p.Request.Target, op.Path+"?") || p.Request.Target == op.Path && p.Request.Method != http.MethodGet ||
-				op.Name == "Accounts.Get" && p.Request.Target == op.Path {
-				p.Succeed(op)
-				return
-			}
-		}
-		t.Errorf("unexpected request %s", p.Request.Target)
-	})
-	client := harness.NewClient(t, harness.Config(server.Address))
-	for range 3 {
-		for _, op := range harness.Ops() {
-			require.NoError(t, op.Call(t.Context(), client), op.Name)
-		}
-	}
-	own, shared := map[int]bool{}, map[int]string{}
-	for _, request := range server.Seen() {
-		if request.Target == harness.OpTransfer().Path || request.Target == harness.OpGet().Path {
-			require.Empty(t, request.Header.Get("Connection"))
-			shared[request.Connection] = request.Target
-			continue
-		}
-		require.Equal(t, "close", request.Header.Get("Connection"))
-		require.Empty(t, request.Header.Get("Transfer-Encoding"), "a body that is empty is none")
-		require.Equal(t, request.Method == http.MethodGet, request.Body == "")
-		own[request.Connection] = true
-	}
-	require.Len(t, own, 3*(len(harness.Ops())-2), "one connection a request")
-	require.Len(t, shared, 2)
-	require.Len(t, slices.Compact(slices.Sorted(maps.Values(shared))), 2)
-}
-
 // Calls side by side keep their connections: net/http by itself keeps two and churns through the rest.
 func TestConnectionsSideBySide(t *testing.T) {
 	t.Parallel()
@@ -218,18 +160,4 @@ func TestConnectionsSideBySide(t *testing.T) {
 		calls.Wait()
 	}
 	require.Equal(t, workers, server.Connections())
-}
-
-// net/http repeats any POST that carries one of the idempotency headers.
-func TestNoIdempotencyHeader(t *testing.T) {
-	t.Parallel()
-	for _, op := range harness.Ops() {
-		service := harness.NewScript(harness.Broken(harness.ErrCut))
-		synctest.Test(t, func(t *testing.T) { require.Error(t, op.Call(t.Context(), service.Client(t))) })
-		for _, request := range service.Requests() {
-			for name := range request.Header {
-				require.NotContains(t, strings.ToLower(name), "idempotency")
-			}
-		}
-	}
 }

@@ -34,7 +34,7 @@ const (
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", TestEnvironment: true,
-		TokenSource:    NumberedTokens(),
+		TokenSource:    NumberedTokens("token-"),
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: 20 * time.Second,
 		Retry: prepaid.RetryPolicy{
@@ -88,17 +88,17 @@ func (f LimiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.S
 	return nil, f(ctx)
 }
 
-// NumberedTokens gives token-1 until token-1 is rejected, then token-2, and so on.
-func NumberedTokens() TokenFunc {
+// NumberedTokens gives a token with the number 1 after prefix until it is rejected, then that with the number 2, and so on.
+func NumberedTokens(prefix string) TokenFunc {
 	var mu sync.Mutex
 	number := 1
 	return func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if rejected != nil && rejected.AccessToken == fmt.Sprint("token-", number) {
+		if rejected != nil && rejected.AccessToken == fmt.Sprint(prefix, number) {
 			number++
 		}
-		return &oauth2.Token{AccessToken: fmt.Sprint("token-", number), TokenType: "Bearer"}, nil
+		return &oauth2.Token{AccessToken: fmt.Sprint(prefix, number), TokenType: "Bearer"}, nil
 	}
 }
 
