@@ -49,7 +49,7 @@ func TestOpenAPIAcceptsRequests(t *testing.T) {
 				require.NoError(t, openapi3filter.ValidateRequest(sent.Context(), input), "%s: %v", o.Name, r.Body)
 				accepted++
 				if r.Body != nil { // another body is not accepted
-					sent.Body = io.NopCloser(strings.NewReader("7"))
+					sent.Body, sent.GetBody = io.NopCloser(strings.NewReader("7")), nil
 					require.Error(t, openapi3filter.ValidateRequest(sent.Context(), input), o.Name)
 				}
 				return nil, errSent
