@@ -20,7 +20,7 @@ func limitCases() []Case {
 			work.Go(func() {
 				own := *p // each goroutine has its own faults
 				for len(refused) == 0 && sent.Add(1) <= burst {
-					if r := own.once(request, bearer); r.Status != http.StatusOK {
+					if r := own.send(request, bearer); r.Status != http.StatusOK {
 						refused <- r
 					}
 				}
@@ -32,7 +32,7 @@ func limitCases() []Case {
 		}
 		r := <-refused
 		r.probe = p
-		r.check().refused("", http.StatusTooManyRequests)
+		r.refused("", http.StatusTooManyRequests)
 		p.sleep(10 * time.Second)
 		p.send(request, bearer).ok()
 	}, "SpendRateLimit")}

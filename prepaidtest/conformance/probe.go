@@ -47,12 +47,7 @@ func (p *probe) call(operation string, changes values) *response {
 }
 
 // send makes a request, and checks the response by the document.
-func (p *probe) send(request *request, authorization string) *response {
-	return p.once(request, authorization).check()
-}
-
-// once makes a request.
-func (p *probe) once(r *request, authorization string) *response {
+func (p *probe) send(r *request, authorization string) *response {
 	address := strings.TrimSuffix(p.target.BaseURL+r.path+"?"+r.query.Encode(), "?")
 	sent, err := http.NewRequestWithContext(p.context(), r.operation.Method, address, strings.NewReader(r.body))
 	if err != nil {
@@ -78,9 +73,11 @@ func (p *probe) once(r *request, authorization string) *response {
 	if err != nil {
 		p.stop("response", "was cut short")
 	}
-	return &response{probe: p, Response: check.Response{
+	checked := &response{probe: p, Response: check.Response{
 		Operation: r.operation, Query: r.query, MediaType: json, Status: got.StatusCode, Header: got.Header, Body: body,
 	}}
+	checked.check()
+	return checked
 }
 
 // sleep ends early with the test.
@@ -117,7 +114,7 @@ type response struct {
 }
 
 // check compares the response with the document. A violation ends the case.
-func (r *response) check() *response {
+func (r *response) check() {
 	violations := r.Check()
 	for _, v := range violations {
 		r.failIn(v.Section, v.Field, v.Rule)
@@ -125,7 +122,6 @@ func (r *response) check() *response {
 	if len(violations) > 0 {
 		runtime.Goexit()
 	}
-	return r
 }
 
 // is ends the case unless the response has one of the statuses.
