@@ -139,11 +139,11 @@ func ExampleAccountsService_TransactionsPage() {
 	}
 	// Output:
 	// page 1 of 2
-	// 2950 100.00 100.00
-	// 3900 -1.00 99.00
-	// 3900 -2.00 97.00
-	// page 2 of 2
 	// 3900 -3.00 94.00
+	// 3900 -2.00 97.00
+	// 3900 -1.00 99.00
+	// page 2 of 2
+	// 2950 100.00 100.00
 }
 
 // Issue creates a card and returns its account ID. It can be run again after any error.
@@ -234,9 +234,9 @@ func ExampleAccountsService_Transactions() {
 	}
 	fmt.Println("fees", fees)
 	// Output:
-	// 2026-10-01 10:00:00 3900 -1.00 99.00
-	// 2026-10-01 22:00:00 3900 -2.00 97.00
 	// 2026-10-02 10:00:00 3900 -3.00 94.00
+	// 2026-10-01 22:00:00 3900 -2.00 97.00
+	// 2026-10-01 10:00:00 3900 -1.00 99.00
 	// fees 0.00
 }
 

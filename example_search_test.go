@@ -70,10 +70,10 @@ func ExampleAccountsService_SearchCompanyPage() {
 	for _, account := range page.Items {
 		fmt.Println(account.ClientAccountKey, account.Cardholder.FirstName)
 	}
-	fmt.Println(page.TotalItems, page.Last())
+	fmt.Println(page.Last()) // without paging headers an empty page is the last
 	// Output:
 	// key of Grace Grace
-	// 1 true
+	// false
 }
 
 // The response of Create has no account ID, so most callers need Issue instead. An invalid registration is refused

@@ -36,7 +36,7 @@
 // The emulator assumes the worst case: it reads the cache when a request arrives and writes the cache with the
 // movement. If a request_id arrives again while the first request is running, the money moves a second time. A
 // request runs from its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the
-// movement. A load is cached like any transfer, unless Options.UncachedLoads is set. PaidTwice returns the request ids
+// movement. A load is cached only if Options.CacheLoads is set. PaidTwice returns the request ids
 // that were paid twice:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
@@ -65,7 +65,8 @@
 //
 // # Unspecified behaviour
 //
-// Many points that the reference leaves open are fields of [Options] with a documented default; x-emulator in the document
+// Many points that the reference leaves open are fields of [Options]. If one of two readings is worse for a client, it is the default;
+// Options.Kind sets all the kind ones. x-emulator in the document
 // of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
 // not_found, method_not_allowed, unsupported_provider, forbidden, unauthorized, duplicate_request, report_processing,
 // rate_limit_exceeded, unexpected_request (AllowOnly), invalid_envelope, invalid_operation, invalid_device and invalid_otp.

@@ -120,7 +120,7 @@ func TestFault_ExpireToken(t *testing.T) {
 		c.get("policy/mccodes").ok()
 	}
 
-	c = start(t, Options{BadTokenOnReportStart: 400})
+	c = start(t, Options{})
 	c.Inject("GET /reporting/templates/{templatename}", ExpireToken())
 	c.get(settlement+"?include_column_headers=true").refused(400, "unauthorized")
 }

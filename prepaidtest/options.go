@@ -93,27 +93,44 @@ type Options struct {
 	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
 	StateFile string
 
+	// Kind sets the eight options that follow, up to MatchByAuthorizationID: the emulator then has, of each two readings of the reference,
+	// the one that is kinder to a client. By default it has the worse reading, so that a client that works here works with either.
+	Kind bool
+	// KeepOmittedMembers makes PUT /accounts/{id} keep the optional members that the body does not have. By default they are cleared. The
+	// whole registration is always replaced.
+	KeepOmittedMembers bool
+	// OldestTransactionsFirst lists an account's history with the oldest item first. The reference does not state the order. By default
+	// the newest item is first: a new item moves all others to later pages.
+	OldestTransactionsFirst bool
+	// CompanySearchPaging sends the paging headers in responses of the company search. By default there are none: the reference shows none.
+	CompanySearchPaging bool
+	// RefuseFailedDirectEntry makes a failed direct entry out respond with 400, since the reference requires the transaction_id. By default
+	// it has the response of a failed card-to-card transfer: 200 with an empty transaction_id.
+	RefuseFailedDirectEntry bool
+	// CacheLoads makes a load (transaction_type 2950) with the request_id of an earlier load return the cached response: a load is a request
+	// of the operation Card-to-card transfer. By default each load moves the money, since the cache of the reference "applies to direct
+	// entry out and card-to-card transfer". Set [prepaid.Config].NeverRepeatLoads for such a service.
+	CacheLoads bool
+	// UnauthorizedReportStart makes a request to start a report with a bad token respond with 401, as other operations do. By default the
+	// status is 400, as in the operation's row of the reference.
+	UnauthorizedReportStart bool
+	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or if that
+	// clearing was already reversed. The reference has no condition: by default each request books a clearing reversal.
+	MatchedReversalsOnly bool
+	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
+	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
+	MatchByAuthorizationID bool
+
 	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they have no quotes.
 	QuotedStrings bool
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes
-	// BadTokenOnReportStart is the response status if a request to start a report has a bad token. Default 401, as for other operations.
-	// 400 is another reading of the operation's row in the reference.
-	BadTokenOnReportStart int
 
 	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
 	InitialStatus string
-	// NewestTransactionsFirst lists an account's history with the newest item first: a new item moves all others to later pages. The
-	// reference does not state the order. By default the oldest item is first.
-	NewestTransactionsFirst bool
-	// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows none. Default: with them.
-	NoCompanySearchPaging bool
 	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers. This is the
 	// literal reading of the search's row in the reference. By default the search responds with an array in pages.
 	CompanySearchObject bool
-	// ClearOmittedMembers makes PUT /accounts/{id} clear the optional members that the body does not have. By default they are kept. The
-	// whole registration is always replaced.
-	ClearOmittedMembers bool
 	// CustomPlasticExpiry makes the member plastic_expiry of a new account effective, like a manufacturing batch that allows it. By
 	// default the member has no effect.
 	CustomPlasticExpiry bool
@@ -124,23 +141,10 @@ type Options struct {
 	CardNetwork string
 	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
 	FailedTransfer EmptyTransactionID
-	// EmptyIDForFailedDirectEntry gives a failed direct entry out the response of a failed card-to-card transfer: 200 with an empty
-	// transaction_id. By default the status is 400, since the reference requires the transaction_id.
-	EmptyIDForFailedDirectEntry bool
-	// UncachedLoads makes each load (transaction_type 2950) move the money, even with the request_id of an earlier load. This is another
-	// reading of the reference, whose cache "applies to direct entry out and card-to-card transfer". By default loads are cached too: they
-	// are requests of the operation Card-to-card transfer. Test [prepaid.Config].NeverRepeatLoads with this option.
-	UncachedLoads bool
 	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
 	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
 	// leaves the member empty.
 	CategoryWithoutMerchant *string
-	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or if that
-	// clearing was already reversed. The reference has no condition: by default each request books a clearing reversal.
-	MatchedReversalsOnly bool
-	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
-	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
-	MatchByAuthorizationID bool
 
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration

@@ -28,7 +28,8 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	t.Logf("seed %d", seed)
 	synctest.Test(t, func(t *testing.T) {
 		const each = 100
-		p := newProperty(start(t, Options{InMemory: true, RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: time.Minute, RequestLog: -1}))
+		p := newProperty(start(t, Options{InMemory: true, Kind: true, RateLimit: -1, TokenLifetime: 240 * time.Hour,
+			SimulationDelay: time.Minute, RequestLog: -1}))
 		for i := range 12 {
 			p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: strconv.Itoa(100 * i)}))
 		}

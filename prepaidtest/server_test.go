@@ -80,10 +80,12 @@ func TestSpec_5_Rule3_SeveralTokensUntilTheSecondTheyExpire(t *testing.T) {
 
 func TestSpec_4_2_BadTokenOnReportStartIsASetting(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{BadTokenOnReportStart: 400})
-	path := "reporting/templates/daily_settlement"
-	c.send("GET", path+"?include_column_headers=true", "", http.Header{}).refused(400, "unauthorized")
-	c.send("GET", path+"/reports/x", "", http.Header{}).refused(401, "unauthorized")
+	for status, options := range map[int]Options{400: {}, 401: {UnauthorizedReportStart: true}} {
+		c := start(t, options)
+		path := "reporting/templates/daily_settlement"
+		c.send("GET", path+"?include_column_headers=true", "", http.Header{}).refused(status, "unauthorized")
+		c.send("GET", path+"/reports/x", "", http.Header{}).refused(401, "unauthorized")
+	}
 }
 
 func TestSpec_7_UnknownPathAndMethod(t *testing.T) {
@@ -164,12 +166,24 @@ func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]Options{
 		"Vendor": {Vendor: "a b"}, "ClientID": {ClientID: "a:b"}, "PageSizes": {PageSizes: PageSizes{Least: 5, Normal: 2, Most: 10}}, "TokenLifetime": {TokenLifetime: -1},
-		"RateWindow": {RateWindow: -1}, "InitialStatus": {InitialStatus: "new"}, "BadTokenOnReportStart": {BadTokenOnReportStart: 500},
+		"RateWindow": {RateWindow: -1}, "InitialStatus": {InitialStatus: "new"},
 		"PINTries": {PINTries: -1}, "PINMGF1": {PINMGF1: crypto.MD5},
 	} {
 		_, err := Start(option)
 		require.ErrorContains(t, err, name)
 	}
+}
+
+func TestKindIsEachKindReading(t *testing.T) {
+	t.Parallel()
+	kind, err := newSettings(Options{Kind: true})
+	require.NoError(t, err)
+	each, err := newSettings(Options{
+		KeepOmittedMembers: true, OldestTransactionsFirst: true, CompanySearchPaging: true, RefuseFailedDirectEntry: true,
+		CacheLoads: true, UnauthorizedReportStart: true, MatchedReversalsOnly: true, MatchByAuthorizationID: true,
+	})
+	require.NoError(t, err)
+	require.Equal(t, each.service, kind.service)
 }
 
 func TestStartForAProgram(t *testing.T) {

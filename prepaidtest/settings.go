@@ -39,6 +39,10 @@ func newSettings(o Options) (settings, error) {
 	o.WalletProviders = cmp.Or(o.WalletProviders, [3]string{"applepay", "googlepay", "samsungpay"})
 	o.CategoryWithoutMerchant = cmp.Or(o.CategoryWithoutMerchant, new("0000"))
 	o.Signature = cmp.Or(o.Signature, &Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"})
+	if o.Kind {
+		o.KeepOmittedMembers, o.OldestTransactionsFirst, o.CompanySearchPaging, o.RefuseFailedDirectEntry = true, true, true, true
+		o.CacheLoads, o.UnauthorizedReportStart, o.MatchedReversalsOnly, o.MatchByAuthorizationID = true, true, true, true
+	}
 	filters := make(map[string]func(ledger.Item) bool)
 	for spec, match := range o.Filters {
 		filters[spec] = func(i ledger.Item) bool { return match(transactionOf(i)) }
@@ -51,15 +55,15 @@ func newSettings(o Options) (settings, error) {
 		Start: o.StartAt, Frozen: o.FrozenClock, Seed: o.RandomSeed,
 		Permitted: slices.Clone(o.PermittedCompanies), NoCategory: *o.CategoryWithoutMerchant, ReportDelay: delay(o.ReportDelay),
 		Tokens: gate.TokenOptions{
-			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), BadOnReport: cmp.Or(o.BadTokenOnReportStart, 401),
+			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), UnauthorizedReport: o.UnauthorizedReportStart,
 		},
 		Accounts: accounts.Options{
-			InitialStatus: o.InitialStatus, ClearOmitted: o.ClearOmittedMembers, CustomPlasticExpiry: o.CustomPlasticExpiry, NewestFirst: o.NewestTransactionsFirst,
-			NoCompanyPaging: o.NoCompanySearchPaging || o.CompanySearchObject, CompanyObject: o.CompanySearchObject,
+			InitialStatus: o.InitialStatus, KeepOmitted: o.KeepOmittedMembers, CustomPlasticExpiry: o.CustomPlasticExpiry, OldestFirst: o.OldestTransactionsFirst,
+			CompanyPaging: o.CompanySearchPaging, CompanyObject: o.CompanySearchObject,
 			WalletWithCertificates: o.WalletProviders[0], OtherWallets: o.WalletProviders[1:], CardNetwork: cmp.Or(o.CardNetwork, "mastercard"),
 		},
 		Transfers: transfers.Options{
-			Failed: transfers.EmptyID(o.FailedTransfer), EmptyDirectEntry: o.EmptyIDForFailedDirectEntry, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
+			Failed: transfers.EmptyID(o.FailedTransfer), RefuseDirectEntry: o.RefuseFailedDirectEntry, CacheLoads: o.CacheLoads, Logger: o.Logger,
 		},
 		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
 		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},
@@ -90,7 +94,6 @@ func (s *settings) validate() error {
 	check(s.TokenLifetime >= 0, "TokenLifetime: must not be negative")
 	check(s.RateWindow > 0, "RateWindow: must not be negative")
 	check(slices.Contains(AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
-	check(slices.Contains([]int{400, 401}, s.service.Tokens.BadOnReport), "BadTokenOnReportStart: must be 400 or 401")
 	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.PINTries >= 0, "PINTries: must not be negative")
 	check(slices.Contains([]crypto.Hash{0, crypto.SHA1, crypto.SHA256, crypto.SHA512}, s.PINMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")

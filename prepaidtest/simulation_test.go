@@ -20,7 +20,7 @@ type simulation struct {
 
 func simulate(t *testing.T, options Options) *simulation {
 	t.Helper()
-	options.FrozenClock, options.SimulationDelay = true, cmp.Or(options.SimulationDelay, time.Minute)
+	options.FrozenClock, options.OldestTransactionsFirst, options.SimulationDelay = true, true, cmp.Or(options.SimulationDelay, time.Minute)
 	c := start(t, options)
 	return &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 }

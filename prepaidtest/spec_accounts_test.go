@@ -91,8 +91,8 @@ func TestSpec_4_4_OptionalMembersOfACreation(t *testing.T) {
 
 func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
 	t.Parallel()
-	for _, newest := range []bool{false, true} {
-		c := start(t, Options{FrozenClock: true, NewestTransactionsFirst: newest})
+	for _, oldest := range []bool{false, true} {
+		c := start(t, Options{FrozenClock: true, OldestTransactionsFirst: oldest})
 		id := c.AddAccount(SeedAccount{})
 		for _, amount := range []string{"1", "2", "3"} {
 			c.Adjust(id, amount)
@@ -104,7 +104,7 @@ func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
 			}
 		}
 		want := []any{json.Number("1.00"), json.Number("2.00"), json.Number("3.00")}
-		if newest {
+		if !oldest {
 			slices.Reverse(want)
 		}
 		require.Equal(t, want, got)

@@ -199,7 +199,7 @@ func TestSave_Property(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	r := newReceiver(t)
 	options := Options{
-		FrozenClock: true, RandomSeed: &seed, RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: 10 * time.Minute, WebhookRoots: r.pool(),
+		FrozenClock: true, Kind: true, RandomSeed: &seed, RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: 10 * time.Minute, WebhookRoots: r.pool(),
 		DeliveryRetries: []time.Duration{time.Minute, time.Hour}, ReportDelay: time.Minute,
 	}
 	p := newProperty(start(t, options))

@@ -163,7 +163,7 @@ func TestSpec_8_ACachedAnswerOutlivesTheStateItCameFrom(t *testing.T) {
 func TestSpec_8_AFailureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
+		c := start(t, Options{})
 		from, to := c.AddAccount(SeedAccount{Balance: "1.00"}), c.AddAccount(SeedAccount{})
 		same := payment.text(t, to, map[string]any{"request_id": "r"})
 		send := func() map[string]any { return c.post("accounts/"+from+"/"+payment.operation, same).ok().object() }
@@ -181,18 +181,18 @@ func TestSpec_8_AFailureIsNotCached(t *testing.T) {
 
 func TestSpec_8_TheCacheOfALoadIsASetting(t *testing.T) {
 	t.Parallel()
-	for _, uncached := range []bool{false, true} {
-		c := start(t, Options{UncachedLoads: uncached})
+	for _, cached := range []bool{false, true} {
+		c := start(t, Options{CacheLoads: cached})
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 		send := func(kind int) string {
 			text := transferTo(t, to, map[string]any{"request_id": fmt.Sprint("r-", kind), "transaction_type": kind, "amount": 1})
 			return string(c.post("accounts/"+from+"/transfer", text).ok().body)
 		}
 		first, second := send(2950), send(2950)
-		require.Equal(t, !uncached, first == second)
+		require.Equal(t, cached, first == second)
 		require.Equal(t, send(1), send(1), "card to card is cached")
 		want, twice := "98.00", []prepaid.RequestID(nil)
-		if uncached {
+		if !cached {
 			want, twice = "97.00", []prepaid.RequestID{"r-2950"}
 		}
 		require.Equal(t, want, c.Balance(from))
@@ -208,8 +208,8 @@ func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00", Status: status}), c.AddAccount(SeedAccount{})
 		got := c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok().object()
 		require.Equal(t, status == "active", got["transaction_id"] != "", "from %s", status)
-		entry := c.post("accounts/"+from+"/directentryout", directEntry(t, nil))
-		require.Equal(t, status == "active", entry.status == 200, "from %s", status)
+		got = c.post("accounts/"+from+"/directentryout", directEntry(t, nil)).ok().object()
+		require.Equal(t, status == "active", got["transaction_id"] != "", "from %s", status)
 
 		from, to = c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{Status: status})
 		got = c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok().object()
@@ -223,7 +223,7 @@ func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
 func TestSpec_4_4_Transfer_TheWholeBalanceAndNoMore(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
+		c := start(t, Options{})
 		from, to := c.AddAccount(SeedAccount{Balance: "10.01"}), c.AddAccount(SeedAccount{})
 		send := func(amount string) any {
 			text := payment.text(t, to, map[string]any{"amount": json.Number(amount)})
@@ -254,14 +254,14 @@ func TestSpec_4_4_Transfer_TransactionType(t *testing.T) {
 
 func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
 	t.Parallel()
-	for _, empty := range []bool{false, true} {
-		c := start(t, Options{EmptyIDForFailedDirectEntry: empty})
+	for _, refused := range []bool{false, true} {
+		c := start(t, Options{RefuseFailedDirectEntry: refused})
 		got := c.post("accounts/"+c.AddAccount(SeedAccount{Balance: "9.99"})+"/directentryout", directEntry(t, nil))
-		if empty {
+		if refused {
+			require.Contains(t, got.refused(400, "invalid_request"), "amount")
+		} else {
 			require.Equal(t, "", got.ok().object()["transaction_id"])
 			require.NotEmpty(t, got.object()["correlation_id"])
-		} else {
-			require.Contains(t, got.refused(400, "invalid_request"), "amount")
 		}
 	}
 }

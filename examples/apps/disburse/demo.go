@@ -22,7 +22,8 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
-	emulator, err := prepaidtest.Start(prepaidtest.Options{})
+	// Ask the operator about loads: if the service does not cache them, set Config.NeverRepeatLoads.
+	emulator, err := prepaidtest.Start(prepaidtest.Options{CacheLoads: true})
 	if err != nil {
 		return err
 	}

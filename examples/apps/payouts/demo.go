@@ -62,7 +62,8 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 
 // newDemo prepares the database, and the emulator with its accounts.
 func newDemo(ctx context.Context, database string) (*demo, error) {
-	emulator, err := prepaidtest.Start(prepaidtest.Options{})
+	// Ask the operator about loads: if the service does not cache them, set Config.NeverRepeatLoads.
+	emulator, err := prepaidtest.Start(prepaidtest.Options{CacheLoads: true})
 	if err != nil {
 		return nil, err
 	}

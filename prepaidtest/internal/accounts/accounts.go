@@ -23,10 +23,10 @@ type Accounts struct {
 // Options are the choices that the reference leaves open about accounts.
 type Options struct {
 	InitialStatus          string
-	ClearOmitted           bool // an update clears members that its body omits
+	KeepOmitted            bool // an update keeps members that its body omits
 	CustomPlasticExpiry    bool
-	NewestFirst            bool // order of a history
-	NoCompanyPaging        bool // no paging headers on the company search
+	OldestFirst            bool // order of a history
+	CompanyPaging          bool // paging headers on the company search
 	CompanyObject          bool // the company search returns the first account found, not an array
 	WalletWithCertificates string
 	OtherWallets           []string

@@ -43,7 +43,7 @@ type token struct {
 type TokenOptions struct {
 	ClientID, ClientSecret string
 	Lifetime               time.Duration
-	BadOnReport            int // response status if a request to start a report has a bad token
+	UnauthorizedReport     bool // a request to start a report with a bad token gets 401, not 400
 }
 
 // NewTokens makes a store without tokens.
@@ -126,8 +126,8 @@ func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
 
 func (s *Tokens) badToken(c *exchange.Call) exchange.Response {
 	status := http.StatusUnauthorized
-	if c.Route.Path == "/reporting/templates/{templatename}" {
-		status = s.with.BadOnReport
+	if c.Route.Path == "/reporting/templates/{templatename}" && !s.with.UnauthorizedReport {
+		status = http.StatusBadRequest
 	}
 	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")
 }

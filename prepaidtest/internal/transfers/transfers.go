@@ -1,4 +1,5 @@
-// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response. An option excludes loads.
+// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response. For loads this
+// is an option.
 //
 // The cache is read when a request arrives and written when the movement is made, as the reference allows. If a repeat arrives
 // while the first request is still running, the money moves again; Movements and PaidTwice report this. The state is under the
@@ -42,10 +43,10 @@ const (
 
 // Options are the choices that the reference leaves open about transfers.
 type Options struct {
-	Failed           EmptyID
-	EmptyDirectEntry bool         // a direct entry that fails has an empty transaction_id, too
-	UncachedLoads    bool         // the response to a load is not cached: each repeat moves the money again
-	Logger           *slog.Logger // nil for none
+	Failed            EmptyID
+	RefuseDirectEntry bool         // a direct entry that fails is refused; it has no empty transaction_id
+	CacheLoads        bool         // the response to a load is cached
+	Logger            *slog.Logger // nil for none
 }
 
 // Transfers carries out transfers and direct entries. The ledger's lock guards it.
@@ -190,7 +191,7 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	if strconv.FormatInt(in.Kind, 10) == string(ledger.CodeLoad) {
 		code = ledger.CodeLoad
 	}
-	uncached := s.with.UncachedLoads && code == ledger.CodeLoad
+	uncached := code == ledger.CodeLoad && !s.with.CacheLoads
 	return s.pay(c, in.RequestID, uncached, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		source, destination := l.Account(c.Params[0]), l.Account(in.Destination)
 		if source == nil {
@@ -206,8 +207,8 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	})
 }
 
-// DirectEntryOut handles POST /accounts/{id}/directentryout. The reference requires a transaction_id in the response, so
-// DirectEntryOut refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
+// DirectEntryOut handles POST /accounts/{id}/directentryout. An impossible payment fails like a transfer, or with 400 if
+// RefuseFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	in, refusal := exchange.Body[input](c)
 	if refusal != nil {
@@ -215,10 +216,10 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	}
 	return s.pay(c, in.RequestID, false, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		failed := func(description string) *exchange.Response {
-			if s.with.EmptyDirectEntry {
-				return new(s.failTransfer(c))
+			if s.with.RefuseDirectEntry {
+				return new(c.Unusable(description))
 			}
-			return new(c.Unusable(description))
+			return new(s.failTransfer(c))
 		}
 		source := l.Account(c.Params[0])
 		switch {
