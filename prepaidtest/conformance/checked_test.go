@@ -47,14 +47,15 @@ func (w tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	return got, err
 }
 
-// recorded returns the responses of the emulator to all cases, which must conform, and to a dismissal, which no case sends: it would lose
-// a partner's messages.
+// recorded returns the responses of the emulator to all cases, which must conform, and to requests that no case sends: a dismissal would
+// lose a partner's messages, and a PIN change would send a message to a cardholder.
 func recorded(t *testing.T, options prepaidtest.Options) (all []check.Response) {
 	t.Helper()
 	options.InMemory = true
 	target := emulator(t, options)
 	target.HTTPClient.Transport = tap{target.HTTPClient.Transport, func(r *check.Response) { all = append(all, *r) }}
 	for _, c := range append(Cases(), with("3.4", "dismiss", "Hooks.Dismiss", nil, func(p *probe) {
+		p.call("PIN.Initiate", nil).ok()
 		hook := p.call("Hooks.List", nil).objects()[0]
 		p.call("Hooks.Dismiss", values{"id": hook["id"], "message_ids": []any{hook["last_undeliverable"]}}).is(204)
 	})) {

@@ -30,7 +30,7 @@ func (p *probe) group(o *reference.Operation, name string) {
 	if schema.Items != nil {
 		schema = schema.Items
 	}
-	for _, object := range p.call(o.Name, values{name: 1}).objects() {
+	for _, object := range p.call(o.Name, values{name: 1, "page_size": 2}).objects() {
 		for _, member := range schema.Properties {
 			_, present := object[member.Name]
 			if !present && member.Value.Include == name && !member.Value.Single { // a program may not have those of a single account
