@@ -37,33 +37,27 @@ func refusalCases() []Case {
 }
 
 // unknownCases call each operation without a token and with a bad token, and those of an account also with an unknown account. The
-// requests have unknown IDs: they change nothing even if a service accepts them.
+// requests have unknown IDs and no members: they change nothing even if a service accepts them.
 func unknownCases() []Case {
+	nowhere := Target{
+		CompanyID: noCompany, AccountID: noAccount, ProgramClientID: noAccount, AccountKey: noAccount, ReportTemplate: noAccount,
+		WalletProvider: noAccount,
+	}
 	var cases []Case
 	for _, o := range reference.Read().Operations {
-		unknown, depth := values{}, 0
-		for _, parameter := range o.Params {
-			switch {
-			case parameter.Schema.Format == "uuid":
-				unknown[parameter.Name] = unknownUUID
-			case parameter.Schema.Type[0] == "integer":
-				unknown[parameter.Name] = noCompany
-			case parameter.Required && parameter.Schema.Type[0] == "string":
-				unknown[parameter.Name] = noAccount
-			}
-			if parameter.In == "path" {
-				depth++
-			}
-		}
 		if o.Safety == "token" {
 			continue
 		}
-		c := with("5", "token_is_required_by_"+o.Name, o.Name, unknown, func(p *probe) {
-			allowed := []int{401}
-			if o.Also["400"] == "token" {
-				allowed = append(allowed, 400)
-			}
-			r := newRequest(&p.target, o.Name, unknown)
+		unknown := values{"reportid": unknownUUID}
+		if o.Tags[0] == "Hooks" {
+			unknown["id"] = unknownUUID
+		}
+		allowed := []int{401}
+		if o.Also["400"] == "token" {
+			allowed = append(allowed, 400)
+		}
+		c := with("5", "token_is_required_by_"+o.Name, o.Name, nil, func(p *probe) {
+			r := newRequest(&nowhere, o.Name, unknown)
 			if r.body != "" {
 				r.body = "{}"
 			}
@@ -72,8 +66,9 @@ func unknownCases() []Case {
 		})
 		c.Needs = nil
 		cases = append(cases, c)
-		if _, refuses := o.Results.Get("404"); refuses && depth == 1 && strings.HasPrefix(o.Path, "/accounts/{id}") {
-			cases = append(cases, refuse("unknown_account_"+o.Name, o.Name, unknown, "", []int{404}))
+		_, refuses := o.Results.Get("404")
+		if refuses && strings.HasPrefix(o.Path, "/accounts/{id}") && !strings.Contains(o.Path, "/{provider}") {
+			cases = append(cases, refuse("unknown_account_"+o.Name, o.Name, values{"id": noAccount}, "", []int{404}))
 		}
 	}
 	return cases

@@ -14,7 +14,7 @@ import (
 
 const (
 	noAccount   = "conformance-unknown"                  // an account that does not exist
-	noCompany   = "999999999"                            // a company that does not exist
+	noCompany   = 999999999                              // a company that does not exist
 	unknownUUID = "00000000-0000-4000-8000-00000000c0de" // a hook, report or operation that does not exist
 )
 
