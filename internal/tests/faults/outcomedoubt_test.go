@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,49 +21,6 @@ func onceClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
 	config := harness.ClockConfig(service)
 	config.Retry.MaxAttempts = 1
 	return harness.NewClient(t, config)
-}
-
-// Only a success of a later call with its request id, or the service's own refusal of the same params,
-// resolves an unknown outcome.
-func TestDoubtOutlivesTheCall(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		second harness.Step
-		want   prepaid.Outcome
-	}{
-		"success":              {harness.Succeed(harness.OpTransfer()), prepaid.OutcomeApplied},
-		"failed transfer":      {harness.Respond(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`), prepaid.OutcomeRejected},
-		"the service's 400":    {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
-		"a gateway's 400":      {harness.Respond(400, "application/json", `{"error":"Bad Request"}`), prepaid.OutcomeUnknown},
-		"another code's form":  {harness.ServiceError(400, "Bad Request"), prepaid.OutcomeUnknown},
-		"a gateway's 404":      {harness.Respond(404, "application/json", `{"error":"Not Found"}`), prepaid.OutcomeUnknown},
-		"403":                  {harness.ServiceError(403, "forbidden"), prepaid.OutcomeUnknown},
-		"page of a proxy":      {harness.Respond(403, "text/html", "<html>"), prepaid.OutcomeUnknown},
-		"401":                  {harness.ServiceError(401, "invalid_token"), prepaid.OutcomeUnknown},
-		"429":                  {harness.ServiceError(429, "rate_limited", "Retry-After: 99"), prepaid.OutcomeUnknown},
-		"no connection":        {harness.Unreachable(syscall.ECONNREFUSED), prepaid.OutcomeUnknown},
-		"another unknown":      {harness.Respond(503, "", ""), prepaid.OutcomeUnknown},
-		"a 500 of the service": {harness.ServiceError(500, "server_error"), prepaid.OutcomeUnknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				client := onceClient(t, harness.NewScript(harness.Broken(harness.ErrCut), tc.second))
-				first := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
-				require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
-				sent := first.LastSent
-				err := harness.OpTransfer().Call(t.Context(), client)
-				require.Equal(t, tc.want, prepaid.OutcomeOf(err), "%v", err)
-				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.ProvesNotApplied(err, sent), "%v", err)
-				again := harness.OpTransfer().Call(t.Context(), client)
-				if tc.want != prepaid.OutcomeUnknown {
-					require.Equal(t, tc.want, prepaid.OutcomeOf(again), "no doubt is left")
-				} else {
-					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(again), "the doubt stays")
-				}
-			})
-		})
-	}
 }
 
 // The service's response to other params proves nothing about the first, and a 200 would be the first result: a

@@ -18,159 +18,49 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// After an attempt that may have been applied, only a success or, for a keyed movement, a refusal with proof makes the
-// outcome known. The error has both causes.
-func TestUnknownIsSticky(t *testing.T) {
-	t.Parallel()
-	first := map[string]struct {
-		step harness.Step
-		is   error
-	}{
-		"cut off": {harness.Broken(harness.ErrCut), harness.ErrCut},
-		"503":     {harness.Respond(503, "", ""), prepaid.ErrServer},
-	}
-	second := map[string]struct {
-		step  harness.Step
-		is    error // nil: the call ends well
-		calls int
-	}{
-		"success":         {step: nil, calls: 2},
-		"429":             {harness.ServiceError(429, "rate_limited", "Retry-After: 9"), prepaid.ErrRateLimited, 7},
-		"401":             {harness.ServiceError(401, "invalid_token"), prepaid.ErrUnauthorized, 3},
-		"400":             {harness.ServiceError(400, "invalid_request"), prepaid.CodeInvalidRequest, 2},
-		"403":             {harness.ServiceError(403, "forbidden"), prepaid.ErrForbidden, 2},
-		"404":             {harness.ServiceError(404, "not_found"), prepaid.ErrNotFound, 2},
-		"409":             {harness.ServiceError(409, "duplicate"), prepaid.ErrConflict, 2},
-		"unreachable":     {harness.Unreachable(syscall.ECONNREFUSED), syscall.ECONNREFUSED, 4},
-		"302":             {harness.Respond(302, "", ""), nil, 2},
-		"failed transfer": {harness.Respond(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"corr-9"}`), prepaid.ErrTransferFailed, 2},
-	}
-	for firstName, one := range first {
-		for secondName, two := range second {
-			for _, op := range []harness.Op{harness.OpTransfer(), harness.OpPlastic()} {
-				if secondName == "failed transfer" && op.Name != "Accounts.Transfer" {
-					continue
-				}
-				t.Run(firstName+" then "+secondName+"/"+op.Name, func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						next := two.step
-						if next == nil {
-							next = harness.Succeed(op)
-						}
-						service := harness.NewScript(one.step, next)
-						err := op.Call(t.Context(), harness.NewClient(t, harness.ClockConfig(service)))
-						if two.step == nil {
-							require.NoError(t, err)
-							require.Len(t, service.Requests(), two.calls)
-							return
-						}
-						failure := harness.CallError(t, err)
-						if op.RequestID != "" && (secondName == "400" || secondName == "failed transfer") {
-							require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
-							require.ErrorIs(t, err, two.is)
-							require.True(t, prepaid.ProvesNotApplied(err, failure.FirstSent))
-							require.Zero(t, failure.NotBefore)
-							return
-						}
-						require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
-						require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-						require.ErrorIs(t, err, one.is, "the first cause")
-						if two.is != nil {
-							require.ErrorIs(t, err, two.is, "the last cause")
-						}
-						require.Contains(t, err.Error(), "an earlier attempt may have been applied")
-						if secondName == "429" {
-							require.Greater(t, len(service.Requests()), 3)
-						} else {
-							require.Len(t, service.Requests(), two.calls)
-						}
-					})
-				})
-			}
-		}
-	}
-}
-
-// An end of the call between two attempts, or before the second one leaves, does not hide the first.
+// An end of the call before the second attempt leaves does not hide the first.
 func TestUnknownOutlivesWhatEndsTheCall(t *testing.T) {
 	t.Parallel()
 	errNoToken := errors.New("no token today")
+	secondTime := func(err error) func() error {
+		first := true
+		return func() error {
+			if first {
+				first = false
+				return nil
+			}
+			return err
+		}
+	}
 	for name, tc := range map[string]struct {
 		is     error
-		calls  int
-		adjust func(config *prepaid.Config)
-		ctx    func(t *testing.T) context.Context
-		next   harness.Step
+		adjust func(config *prepaid.Config, cancel func())
 	}{
-		"cancelled while waiting": {
-			is: context.Canceled, calls: 1,
-			ctx: func(t *testing.T) context.Context {
-				t.Helper()
-				ctx, cancel := context.WithCancel(t.Context())
-				time.AfterFunc(time.Second, cancel)
-				return ctx
-			},
-		},
-		"cancelled in the second attempt": {
-			is: context.Canceled, calls: 2, next: harness.After(time.Hour, harness.Succeed(harness.OpTransfer())),
-			ctx: func(t *testing.T) context.Context {
-				t.Helper()
-				ctx, cancel := context.WithCancel(t.Context())
-				time.AfterFunc(42*time.Second, cancel)
-				return ctx
-			},
-		},
-		"no token": {
-			is: errNoToken, calls: 1,
-			adjust: func(config *prepaid.Config) {
-				given := false
-				config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
-					if given {
-						return nil, errNoToken
-					}
-					given = true
-					return &oauth2.Token{AccessToken: "token-1"}, nil
-				})
-			},
-		},
-		"limiter refuses": {
-			is: prepaid.ErrRateLimited, calls: 1,
-			adjust: func(config *prepaid.Config) {
-				admitted := false
-				config.Limiter = harness.LimiterFunc(func(context.Context) error {
-					if admitted {
-						return &ratelimit.RefusedError{}
-					}
-					admitted = true
-					return nil
-				})
-			},
-		},
+		"cancelled while waiting": {context.Canceled, func(_ *prepaid.Config, cancel func()) { time.AfterFunc(time.Second, cancel) }},
+		"no token": {errNoToken, func(config *prepaid.Config, _ func()) {
+			result := secondTime(errNoToken)
+			*config = withSource(config.Transport, func() (*oauth2.Token, error) { return &oauth2.Token{AccessToken: "token-1"}, result() })
+		}},
+		"limiter refuses": {prepaid.ErrRateLimited, func(config *prepaid.Config, _ func()) {
+			result := secondTime(&ratelimit.RefusedError{})
+			config.Limiter = harness.LimiterFunc(func(context.Context) error { return result() })
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				next := tc.next
-				if next == nil {
-					next = harness.Succeed(harness.OpTransfer())
-				}
-				service := harness.NewScript(harness.Broken(harness.ErrCut), next)
+				service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
 				config := harness.ClockConfig(service)
-				if tc.adjust != nil {
-					tc.adjust(&config)
-				}
-				ctx := t.Context()
-				if tc.ctx != nil {
-					ctx = tc.ctx(t)
-				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				tc.adjust(&config, cancel)
 				err := harness.OpTransfer().Call(ctx, harness.NewClient(t, config))
 				failure := harness.CallError(t, err)
 				require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
 				require.ErrorIs(t, err, harness.ErrCut)
 				require.ErrorIs(t, err, tc.is)
-				require.Len(t, service.Requests(), tc.calls)
-				require.Equal(t, tc.calls, failure.Attempts)
+				require.Len(t, service.Requests(), 1)
+				require.Equal(t, 1, failure.Attempts)
 			})
 		})
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -333,9 +335,9 @@ func (c *tableCase) checkCall(t *testing.T, failure *prepaid.CallError, began, e
 // movement, a refusal resolves it. One operation of each class represents all.
 func TestOutcomeTableOfPairs(t *testing.T) {
 	firsts := []wireFault{
-		{name: "reset after the effect", effect: true, response: sayReset},
-		{name: "503", effect: true, response: sayError(503, "unavailable")},
-		{name: "no response in time", effect: true, waits: true},
+		{name: "reset after the effect", effect: true, response: sayReset, cause: cause{has: holds[*prepaid.TransportError]}},
+		{name: "503", effect: true, response: sayError(503, "unavailable"), cause: cause{is: prepaid.ErrServer}},
+		{name: "no response in time", effect: true, waits: true, cause: cause{is: os.ErrDeadlineExceeded}},
 	}
 	well := wireFault{name: "success", effect: true, response: sayWell}
 	seconds := []struct {
@@ -343,26 +345,49 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 		faults []wireFault
 		read   string
 		write  string
-		waits  bool
+		is     error // the last cause
 	}{
-		{"success", []wireFault{well}, "2S", "2S", false},
-		{"429 and success", []wireFault{{response: sayError(429, "rate_limit_exceeded")}, well}, "3S", "3S", false},
-		{"401 and success", []wireFault{{response: sayError(401, "invalid_token")}, well}, "3S", "3S", false},
-		{"429 for ever", []wireFault{{response: sayError(429, "rate_limit_exceeded")}}, "+N", "+U", true},
-		{"401 for ever", []wireFault{{response: sayError(401, "invalid_token")}}, "3N", "3U", false},
-		{"400", []wireFault{{response: sayError(400, "invalid_request")}}, "2R", "2U", false},
-		{"404", []wireFault{{response: sayError(404, "not_found")}}, "2R", "2U", false},
-		{"cancellation", []wireFault{{name: "cancel"}}, "2N", "2U", false},
+		{"success", []wireFault{well}, "2S", "2S", nil},
+		{"429 and success", []wireFault{{response: sayError(429, "rate_limit_exceeded")}, well}, "3S", "3S", nil},
+		{"401 and success", []wireFault{{response: sayError(401, "invalid_token")}, well}, "3S", "3S", nil},
+		{"429 for ever", []wireFault{{response: sayError(429, "rate_limit_exceeded"), waits: true}}, "+N", "+U", prepaid.ErrRateLimited},
+		{"401 for ever", []wireFault{{response: sayError(401, "invalid_token")}}, "3N", "3U", prepaid.ErrUnauthorized},
+		{"400", []wireFault{{response: sayError(400, "invalid_request")}}, "2R", "2U", prepaid.CodeInvalidRequest},
+		{"403", []wireFault{{response: sayError(403, "forbidden")}}, "2R", "2U", prepaid.ErrForbidden},
+		{"404", []wireFault{{response: sayError(404, "not_found")}}, "2R", "2U", prepaid.ErrorCode("not_found")},
+		{"409", []wireFault{{response: sayError(409, "duplicate")}}, "2R", "2U", prepaid.ErrConflict},
+		{"302", []wireFault{{response: say(302, "", "")}}, "2N", "2U", nil},
+		{"failed transfer", []wireFault{{response: say(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`)}}, "", "2R", prepaid.ErrTransferFailed},
+		{"cancellation", []wireFault{{name: "cancel"}}, "2N", "2U", context.Canceled},
 	}
 	t.Parallel()
 	cases := oneOfEachClass(t)
 	for _, first := range firsts {
 		for _, second := range seconds {
 			for _, c := range cases {
-				waits := c.safety == "keyed" || first.waits || second.waits
+				if second.name == "failed transfer" && c.operation.Name != "Accounts.Transfer" {
+					continue
+				}
+				waits := c.safety == "keyed" || first.waits || second.faults[0].waits
 				runRow(t, first.name+" then "+second.name+"/"+c.fixture.Name(), waits, func(t *testing.T, listen listener) {
 					t.Helper()
-					checkPair(t, listen, waits, &c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write})
+					err := checkPair(t, listen, waits, &c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write})
+					if err == nil || c.safety == "never" || c.safety == "token" {
+						return
+					}
+					if second.is != nil {
+						require.ErrorIs(t, err, second.is)
+					}
+					failure := harness.CallError(t, err)
+					require.Equal(t, failure.Outcome == prepaid.OutcomeUnknown, strings.Contains(err.Error(), "an earlier attempt may have been applied"))
+					switch {
+					case failure.Outcome == prepaid.OutcomeUnknown:
+						require.True(t, first.cause.has == nil || first.cause.has(err))
+						require.True(t, first.cause.is == nil || errors.Is(err, first.cause.is))
+					case c.safety == "keyed":
+						require.True(t, prepaid.ProvesNotApplied(err, failure.FirstSent))
+						require.Zero(t, failure.NotBefore)
+					}
 				})
 			}
 		}
@@ -371,7 +396,7 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 
 func checkPair(
 	t *testing.T, listen listener, onPipes bool, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string,
-) {
+) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -387,18 +412,16 @@ func checkPair(
 	switch {
 	case c.safety == "never":
 		want = "1U"
-	case c.safety == "keyed" && second == "400":
+	case c.safety == "keyed" && (second == "400" || second == "failed transfer"):
 		want = "2R"
 	case c.safety == "token" && strings.HasPrefix(second, "401"):
 		want = "2R" // wrong credentials: there is no other token to try
 	}
 	c.check(t, want, err, server.requests)
-	if second == "cancellation" && c.safety != "never" {
-		require.ErrorIs(t, err, context.Canceled)
-	}
 	if reads {
 		require.Zero(t, server.sum())
 	} else {
 		require.Equal(t, 1, server.sum(), "carried out twice, or not at all")
 	}
+	return err
 }

@@ -132,34 +132,28 @@ func TestReportStartKeepsTheFirst400(t *testing.T) {
 	require.Len(t, service.Requests(), 1, "a source of the caller's own is not asked again")
 }
 
-// The wait for another token ends with the call's context; nothing was started.
-func TestReportStartCancelledBeforeAnotherToken(t *testing.T) {
+// The wait for another token ends with the call's context, and with the client; nothing was started.
+func TestReportStartEndsBeforeAnotherToken(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))), Calls: harness.NewScript(harness.ServiceError(400, "invalid_request"))}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		err := harness.OpStart().Call(ctx, harness.NewClient(t, harness.CredentialsConfig(service)))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, prepaid.ErrBadRequest, "and says what was met before")
-		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-		require.Len(t, service.Calls.Requests(), 1)
-	})
-}
-
-// Close ends the wait for another token too.
-func TestReportStartClosedBeforeAnotherToken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{
-			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))),
-			Calls:  harness.NewScript(harness.ServiceError(400, "invalid_request")),
-		}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		time.AfterFunc(time.Second, func() { _ = client.Close() })
-		err := harness.OpStart().Call(t.Context(), client)
-		require.ErrorIs(t, err, prepaid.ErrClosed)
-		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-		require.Len(t, service.Calls.Requests(), 1)
-	})
+	for _, closed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.Split{
+				Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))),
+				Calls:  harness.NewScript(harness.ServiceError(400, "invalid_request")),
+			}
+			client := harness.NewClient(t, harness.CredentialsConfig(service))
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			want := context.DeadlineExceeded
+			if closed {
+				want = prepaid.ErrClosed
+				time.AfterFunc(time.Second, func() { _ = client.Close() })
+			}
+			err := harness.OpStart().Call(ctx, client)
+			require.ErrorIs(t, err, want)
+			require.ErrorIs(t, err, prepaid.ErrBadRequest, "and says what was met before")
+			require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+			require.Len(t, service.Calls.Requests(), 1)
+		})
+	}
 }

@@ -20,24 +20,23 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// payAs makes the payment of harness.OpTransfer through a new client, as a new process does, which knows when it was last sent.
-func payAs(ctx context.Context, t *testing.T, config prepaid.Config, lastSent time.Time, directEntry bool) error {
+// payAs makes a payment, as a process does that knows when it was last sent.
+func payAs(t *testing.T, client *prepaid.Client, lastSent time.Time, directEntry bool) error {
 	t.Helper()
-	client := harness.NewClient(t, config)
 	if directEntry {
 		params := harness.ValidDirectEntry()
 		params.LastSent = lastSent
-		_, err := client.Accounts.DirectEntryOut(ctx, "acc-1", params)
+		_, err := client.Accounts.DirectEntryOut(t.Context(), "acc-1", params)
 		return err
 	}
 	params := harness.ValidTransfer()
 	params.LastSent = lastSent
-	_, err := client.Accounts.Transfer(ctx, "acc-1", params)
+	_, err := client.Accounts.Transfer(t.Context(), "acc-1", params)
 	return err
 }
 
-// With LastSent, a new process reports a payment of unknown outcome exactly as the client that sent it reports its own
-// second call. The first attempt may have moved the money, so that a refusal is no proof of the opposite.
+// The next call of the client, and with LastSent a new process, report a payment of unknown outcome in the same way. Only a success, or a
+// refusal that proves that the first attempt moved nothing, resolves it.
 func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	moved := harness.Respond(200, harness.VendorJSON, `{"transaction_id":"7","correlation_id":"c"}`)
@@ -64,19 +63,27 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 		"500 of the service":  {harness.ServiceError(500, "server_error"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
 		"an unusable success": {harness.Respond(200, "text/html", "<html>"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
 	} {
-		for _, direct := range []bool{false, true} {
+		for i := range 4 {
+			direct, restarts := i%2 == 1, i > 1
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					service := harness.NewScript(harness.Broken(harness.ErrCut), tc.second)
-					config := harness.ClockConfig(service)
-					config.Retry.MaxAttempts = 1
-					first := harness.CallError(t, payAs(t.Context(), t, config, time.Time{}, direct))
+					client := onceClient(t, service)
+					pay := func(lastSent time.Time) error {
+						if restarts {
+							client = onceClient(t, service)
+						} else {
+							lastSent = time.Time{} // the client knows it
+						}
+						return payAs(t, client, lastSent, direct)
+					}
+					first := harness.CallError(t, pay(time.Time{}))
 					require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
 					time.Sleep(13 * time.Second) // the restart
 
 					sent := first.LastSent
-					err := payAs(t.Context(), t, config, sent, direct)
+					err := pay(sent)
 					require.Equal(t, 40*time.Second, service.Gaps()[0], "not before the first can no longer be in progress")
 					want := tc.want
 					if direct {
@@ -85,14 +92,15 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 					require.Equal(t, want, prepaid.OutcomeOf(err), "%v", err)
 					require.Equal(t, want == prepaid.OutcomeRejected, prepaid.ProvesNotApplied(err, sent), "%v", err)
 					if want != prepaid.OutcomeUnknown {
+						require.Equal(t, want, prepaid.OutcomeOf(pay(time.Time{})), "nothing is unknown any more")
 						return
 					}
-					again := harness.CallError(t, err)
+					again := harness.CallError(t, pay(harness.CallError(t, err).LastSent))
+					require.Equal(t, prepaid.OutcomeUnknown, again.Outcome, "the outcome stays unknown")
 					require.False(t, again.LastSent.Before(sent), "what a store keeps")
 					require.False(t, again.NotBefore.IsZero())
-					// A third process continues from there, and so on until the service reports the outcome.
-					config = harness.ClockConfig(harness.NewScript(moved))
-					require.NoError(t, payAs(t.Context(), t, config, again.LastSent, direct))
+					// Another process continues from there, and so on until the service reports the outcome.
+					require.NoError(t, payAs(t, onceClient(t, harness.NewScript(moved)), again.LastSent, direct))
 				})
 			})
 		}
@@ -193,7 +201,7 @@ func TestLastSentOfAnotherClock(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service := harness.NewScript(harness.ServiceError(404, "not_found"))
 				began, lastSent := time.Now(), tc.lastSent(time.Now())
-				err := payAs(t.Context(), t, harness.ClockConfig(service), lastSent, false)
+				err := payAs(t, harness.NewClient(t, harness.ClockConfig(service)), lastSent, false)
 				require.Equal(t, tc.waits, time.Since(began))
 				failure := harness.CallError(t, err)
 				require.Equal(t, tc.refused, errors.Is(err, prepaid.ErrRequestIDExpired))
@@ -349,7 +357,7 @@ func TestRepeatAfterARestartWaitsForItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(harness.Respond(http.StatusBadGateway, "", ""), harness.ServiceError(400, "invalid_request"))
 		began := time.Now()
-		err := payAs(t.Context(), t, harness.ClockConfig(service), began, false)
+		err := payAs(t, harness.NewClient(t, harness.ClockConfig(service)), began, false)
 		require.Equal(t, []time.Duration{40 * time.Second}, service.Gaps())
 		require.Equal(t, 80*time.Second, time.Since(began))
 		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "sent when both could no longer be in progress")

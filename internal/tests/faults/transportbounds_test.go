@@ -13,7 +13,6 @@ import (
 	"os"
 	"runtime/metrics"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,123 +34,66 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// pour writes chunks until limit or until the client has had enough, and returns the number of written bytes.
-func pour(p *harness.Peer, chunk []byte, limit int) int64 {
-	sent := int64(0)
-	for sent < int64(limit) {
-		n, err := p.Write(chunk)
-		sent += int64(n)
-		if err != nil {
-			break
-		}
-	}
-	_ = p.Close()
-	return sent
-}
-
 // However much the service or a proxy sends, the client reads little and keeps less. The test is serial, so that
 // the allocations are those of the call.
 func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	chunk := bytes.Repeat([]byte("x"), 64<<10)
-	var bomb bytes.Buffer
-	packer, err := gzip.NewWriterLevel(&bomb, gzip.BestCompression)
-	require.NoError(t, err)
-	_, err = packer.Write(make([]byte, 4<<20))
-	require.NoError(t, err)
-	require.NoError(t, packer.Close())
-
-	var poured atomic.Int64
-	faults := map[string]struct {
-		response func(p *harness.Peer)
-		check    func(t *testing.T, err error)
+	bomb := packed(t, make([]byte, 4<<20))
+	header := []byte(strings.Repeat("X-Filler: "+strings.Repeat("y", 1000)+"\r\n", 60))
+	ok := "HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\n"
+	for name, fault := range map[string]struct {
+		head  string
+		chunk []byte // is sent again and again
+		limit int
+		want  string // in the error
 	}{
-		"error body": {
-			func(p *harness.Peer) {
-				p.Send(fmt.Sprintf("HTTP/1.1 400 X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", harness.VendorJSON, gigabyte))
-				poured.Add(pour(p, chunk, gigabyte))
-			},
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorIs(t, err, prepaid.ErrBadRequest)
-				failure := harness.As[*prepaid.APIError](t, err)
-				require.Len(t, failure.Body, 64<<10)
-			},
-		},
-		"error body without a length": {
-			func(p *harness.Peer) {
-				p.Send("HTTP/1.1 403 X\r\nContent-Type: text/html\r\n\r\n")
-				poured.Add(pour(p, chunk, gigabyte))
-			},
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorIs(t, err, prepaid.ErrForbidden)
-			},
-		},
-		"success": {
-			func(p *harness.Peer) {
-				p.Send(fmt.Sprintf("HTTP/1.1 200 X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", harness.VendorJSON, gigabyte))
-				poured.Add(pour(p, chunk, gigabyte))
-			},
-			tooLarge,
-		},
-		"gzip bomb": {
-			func(p *harness.Peer) {
-				p.Send("HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Type: " + harness.VendorJSON + "\r\n\r\n")
-				poured.Add(pour(p, bomb.Bytes(), gigabyte/(4<<20)*bomb.Len()))
-			},
-			tooLarge,
-		},
-		"headers": {
-			func(p *harness.Peer) {
-				p.Send("HTTP/1.1 200 X\r\n")
-				poured.Add(pour(p, []byte(strings.Repeat("X-Filler: "+strings.Repeat("y", 1000)+"\r\n", 60)), gigabyte))
-			},
-			func(t *testing.T, err error) {
-				t.Helper()
-				failure := harness.As[*prepaid.TransportError](t, err)
-				require.True(t, failure.Sent)
-				require.Equal(t, "headers", failure.Step)
-			},
-		},
-		"a header without an end": {
-			func(p *harness.Peer) {
-				p.Send("HTTP/1.1 200 X\r\nX-Filler: ")
-				poured.Add(pour(p, chunk, gigabyte))
-			},
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorAs(t, err, new(*prepaid.TransportError))
-			},
-		},
-	}
-	for name, fault := range faults {
+		"error body":                  {fmt.Sprintf("HTTP/1.1 400 X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", harness.VendorJSON, gigabyte), chunk, gigabyte, "status 400"},
+		"error body without a length": {"HTTP/1.1 403 X\r\nContent-Type: text/html\r\n\r\n", chunk, gigabyte, "status 403"},
+		"success":                     {fmt.Sprintf("%sContent-Length: %d\r\n\r\n", ok, gigabyte), chunk, gigabyte, "larger than MaxResponseBytes"},
+		"gzip bomb":                   {ok + "Content-Encoding: gzip\r\n\r\n", bomb, gigabyte / (4 << 20) * len(bomb), "larger than MaxResponseBytes"},
+		"headers":                     {ok, header, gigabyte, "no complete response (headers)"},
+		"a header without an end":     {ok + "X-Filler: ", chunk, gigabyte, "no complete response (headers)"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			poured.Store(0)
-			rid := make(chan struct{}) // the server is rid of the client
+			poured, rid := 0, make(chan struct{}) // closed when the server is rid of the client
 			server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-				fault.response(p)
-				close(rid)
+				defer close(rid)
+				p.Send(fault.head)
+				for poured < fault.limit {
+					n, err := p.Write(fault.chunk)
+					if poured += n; err != nil {
+						break
+					}
+				}
+				_ = p.Close()
 			})
 			config := harness.Config(server.Address)
-			config.MaxResponseBytes = 1 << 20
-			config.Retry.MaxAttempts = 1
+			config.MaxResponseBytes, config.Retry.MaxAttempts = 1<<20, 1
 			client := harness.NewClient(t, config)
 			before := allocated()
 			err := harness.OpGet().Call(t.Context(), client)
 			used := allocated() - before
-			fault.check(t, err)
+			require.ErrorContains(t, err, fault.want)
+			if name == "error body" {
+				require.Len(t, harness.As[*prepaid.APIError](t, err).Body, 64<<10)
+			}
 			require.Less(t, used, uint64(24<<20), "memory")
 			<-rid
-			require.Positive(t, poured.Load())
-			require.Less(t, poured.Load(), int64(64<<20), "bytes on the wire")
+			require.Positive(t, poured)
+			require.Less(t, poured, 64<<20, "bytes on the wire")
 		})
 	}
 }
 
-func tooLarge(t *testing.T, err error) {
+// packed compresses data.
+func packed(t *testing.T, data []byte) []byte {
 	t.Helper()
-	require.ErrorContains(t, err, "larger than MaxResponseBytes")
-	require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
+	var out bytes.Buffer
+	packer := gzip.NewWriter(&out)
+	_, err := packer.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, packer.Close())
+	return out.Bytes()
 }
 
 // A body may be as long as the limit, to the byte.
@@ -170,36 +112,17 @@ func TestMaxResponseBytes(t *testing.T) {
 func TestTrickle(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		head  string
-		op    harness.Op
-		check func(t *testing.T, err error)
+		head    string
+		op      harness.Op
+		want    string
+		outcome prepaid.Outcome
 	}{
 		"success": {
 			"HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\nContent-Length: 1000\r\n\r\n", harness.OpGet(),
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorContains(t, err, "no complete response (body): attempt timed out")
-				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-				require.True(t, harness.As[net.Error](t, err).Timeout())
-				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-			},
+			"no complete response (body): attempt timed out", prepaid.OutcomeNotProcessed,
 		},
-		"error": {
-			"HTTP/1.1 409 X\r\nContent-Length: 1000\r\n\r\n", harness.OpTransfer(),
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorIs(t, err, prepaid.ErrConflict)
-				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "its form did not arrive")
-			},
-		},
-		"headers": {
-			"HTTP/1.1 200 X\r\nX-Slow: ", harness.OpCreate(),
-			func(t *testing.T, err error) {
-				t.Helper()
-				require.ErrorContains(t, err, "no complete response (headers): attempt timed out")
-				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-			},
-		},
+		"error":   {"HTTP/1.1 409 X\r\nContent-Length: 1000\r\n\r\n", harness.OpTransfer(), "status 409", prepaid.OutcomeUnknown}, // its form did not arrive
+		"headers": {"HTTP/1.1 200 X\r\nX-Slow: ", harness.OpCreate(), "no complete response (headers): attempt timed out", prepaid.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,7 +139,13 @@ func TestTrickle(t *testing.T) {
 				config := harness.PipesConfig(server)
 				config.Retry.MaxAttempts = 1
 				began := time.Now()
-				tc.check(t, tc.op.Call(t.Context(), harness.NewClient(t, config)))
+				failure := harness.CallError(t, tc.op.Call(t.Context(), harness.NewClient(t, config)))
+				require.ErrorContains(t, failure, tc.want)
+				require.Equal(t, tc.outcome, failure.Outcome)
+				if name == "success" {
+					require.ErrorIs(t, failure, os.ErrDeadlineExceeded)
+					require.True(t, harness.As[net.Error](t, failure).Timeout())
+				}
 				require.LessOrEqual(t, time.Since(began), 20*time.Second)
 				require.Len(t, server.Seen(), 1)
 			})
@@ -237,16 +166,12 @@ func TestInformationalResponses(t *testing.T) {
 // Compressed responses are read whatever the encoding's case of use.
 func TestGzipResponse(t *testing.T) {
 	t.Parallel()
-	var packed bytes.Buffer
-	packer := gzip.NewWriter(&packed)
-	_, err := packer.Write([]byte(harness.AccountJSON))
-	require.NoError(t, err)
-	require.NoError(t, packer.Close())
+	body := string(packed(t, []byte(harness.AccountJSON)))
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
 		if !strings.Contains(p.Request.Header.Get("Accept-Encoding"), "gzip") {
 			t.Error("compression was not offered")
 		}
-		p.Respond(http.StatusOK, harness.VendorJSON, packed.String(), "Content-Encoding: gzip")
+		p.Respond(http.StatusOK, harness.VendorJSON, body, "Content-Encoding: gzip")
 	})
 	require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
 }
