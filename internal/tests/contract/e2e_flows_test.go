@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -53,10 +52,9 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
 	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
-		params := prepaid.IssueParams{
-			Account:         prepaid.CreateAccountParams{CompanyID: prepaidtest.DefaultCompany, ClientAccountKey: "emp-7", Cardholder: cardholder()},
-			ProgramClientID: "wrong-id",
-		}
+		account := params[prepaid.CreateAccountParams](t, "Accounts.Create")()
+		account.CompanyID, account.ClientAccountKey = prepaidtest.DefaultCompany, "emp-7"
+		params := prepaid.IssueParams{Account: account, ProgramClientID: "wrong-id"}
 		for i, elsewhere := range []string{
 			"the account has another client_id", "the company has an account with this client_account_key under another client_id",
 		} {
@@ -75,99 +73,4 @@ func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, issued.Created, "fixed, it is found")
 	})
-}
-
-// After a lost response the outcome is unknown and nothing is sent again; the history shows a movement.
-func TestE2EFundingUnknown(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		fault   prepaidtest.Fault
-		seen    error
-		balance string
-	}{
-		{"response lost", prepaidtest.CommitThenDrop(), nil, "74.50"},
-		{"response truncated", prepaidtest.Truncate(), nil, "74.50"},
-		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.ErrNotSeen, "100.00"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
-				id := s.seed("100.00")
-				s.Inject("POST /funding/redemptions", c.fault)
-				result, err := s.client.Funding.Redeem(t.Context(), redemption(id, "25.50"))
-				require.Nil(t, result)
-				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-				require.Len(t, s.statuses("POST /funding/redemptions"), 1)
-				s.holds(id, c.balance)
-
-				query := prepaid.FindMovementParams{
-					AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
-					Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
-				}.Around(err)
-				finding, err := s.client.Accounts.FindMovement(t.Context(), query)
-				require.ErrorIs(t, err, c.seen)
-				if c.seen == nil {
-					require.Equal(t, s.last(id).ID, finding.Transactions[0].ID)
-					s.redeemAgain(id, "25.50")
-					finding, err = s.client.Accounts.FindMovement(t.Context(), query)
-					require.ErrorIs(t, err, prepaid.ErrAmbiguous)
-					require.Len(t, finding.Transactions, 2)
-				}
-			})
-		})
-	}
-}
-
-func (s *stage) redeemAgain(id prepaid.AccountID, amount string) {
-	s.t.Helper()
-	_, err := s.client.Funding.Redeem(s.t.Context(), redemption(id, amount))
-	require.NoError(s.t, err)
-}
-
-// Items that exist at the beginning are read once, and the iteration ends, though its reader adds an item for each.
-func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
-	t.Parallel()
-	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
-		id := s.seed("0")
-		for range 6 {
-			s.Adjust(id, "1.00")
-		}
-		first := s.Transactions(id)
-		seen := map[prepaid.TransactionID]bool{}
-		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2}}
-		for item, err := range s.client.Accounts.Transactions(t.Context(), id, params) {
-			require.NoError(t, err)
-			require.False(t, seen[item.ID])
-			seen[item.ID] = true
-			s.Adjust(id, "1.00")
-		}
-		for _, item := range first {
-			require.True(t, seen[item.ID])
-		}
-	})
-}
-
-// If the deadline is before the next poll, the wait ends at once with the error "not ready".
-func TestE2EReportRunDeadline(t *testing.T) {
-	t.Parallel()
-	onStage(t, prepaidtest.Options{ReportDelay: time.Hour}, func(t *testing.T, s *stage) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		params := prepaid.RunReportParams{Wait: prepaid.WaitOptions{Interval: 2 * time.Minute}}
-		began := time.Now()
-		_, err := s.client.Reporting.Run(ctx, prepaidtest.DailySettlement, params)
-		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), "the run goes on")
-		require.Equal(t, began, time.Now())
-	})
-}
-
-// redemption has every field.
-func redemption(id prepaid.AccountID, amount string) prepaid.RedeemFundingParams {
-	return prepaid.RedeemFundingParams{
-		Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, ClearingAdjustment: true, Currency: "036",
-		CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
-	}
 }

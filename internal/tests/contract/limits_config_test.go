@@ -163,70 +163,41 @@ func TestValidationConfigFromEnv(t *testing.T) {
 	emptyFile := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(emptyFile, []byte("\n"), 0o600))
 	missing := filepath.Join(t.TempDir(), "qzxwv")
-	for _, row := range []struct {
-		set  map[string]string
-		want []harness.Fault
-	}{
-		{map[string]string{"PREPAID_BASE_URL": ""}, []harness.Fault{{Field: "PREPAID_BASE_URL", Rule: "is required"}}},
-		{map[string]string{"PREPAID_BASE_URL": "http://qzxwv.example/3.0"}, []harness.Fault{{Field: "PREPAID_BASE_URL", Rule: "must be https"}}},
-		{map[string]string{"PREPAID_BASE_URL": "https://qzxwv.example"}, []harness.Fault{{Field: "PREPAID_BASE_URL", Rule: "must end in /3.0/"}}},
-		{map[string]string{"PREPAID_VENDOR": ""}, []harness.Fault{{Field: "PREPAID_VENDOR", Rule: "is required"}}},
-		{map[string]string{"PREPAID_VENDOR": "qzxwv/"}, []harness.Fault{{Field: "PREPAID_VENDOR", Rule: "must be letters, digits"}}},
-		{map[string]string{"PREPAID_ENVIRONMENT": "TEST"}, []harness.Fault{{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}}},
-		{map[string]string{"PREPAID_CLIENT_ID": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "is required"}}},
-		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "must not contain a colon"}}},
-		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "valid UTF-8"}}},
-		{map[string]string{"PREPAID_CLIENT_SECRET": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "or PREPAID_CLIENT_SECRET_FILE is required"}}},
-		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "valid UTF-8"}}},
-		{
-			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing},
-			[]harness.Fault{{Field: "PREPAID_CLIENT_SECRET_FILE", Rule: "must name a readable file"}},
-		},
-		{
-			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": emptyFile},
-			[]harness.Fault{{Field: "PREPAID_CLIENT_SECRET_FILE", Rule: "must name a file that is not empty"}},
-		},
-		{map[string]string{"PREPAID_CLIENT_SECRET": "[REDACTED]"}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "must not be [REDACTED]"}}},
-		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\n"}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "line break"}}},
-		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\n"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "line break"}}},
-		{
-			map[string]string{"PREPAID_BASE_URL": "", "PREPAID_VENDOR": "", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""},
-			[]harness.Fault{
-				{Field: "PREPAID_BASE_URL", Rule: ""}, {Field: "PREPAID_VENDOR", Rule: ""},
-				{Field: "PREPAID_CLIENT_ID", Rule: "required without a TokenSource"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "or PREPAID_CLIENT_SECRET_FILE is required without a TokenSource"},
-			},
-		},
-		{ // all kinds in one round
-			map[string]string{
-				"PREPAID_BASE_URL": "", "PREPAID_ENVIRONMENT": "qzxwv", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": "",
-				"PREPAID_RETRY_MIN_WAIT": "qzxwv", "PREPAID_INSECURE_HTTP": "true",
-			},
-			[]harness.Fault{
-				{Field: "PREPAID_BASE_URL", Rule: "is required"}, {Field: "PREPAID_INSECURE_HTTP", Rule: "requires the test environment"},
-				{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}, {Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must be a duration"},
-				{Field: "PREPAID_CLIENT_ID", Rule: "is required"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "is required"},
-			},
-		},
-		{ // a missing value does not hide a wrong one
-			map[string]string{
-				"PREPAID_BASE_URL": "http://qzxwv.example", "PREPAID_VENDOR": "", "PREPAID_ENVIRONMENT": "qzxwv", "PREPAID_CLIENT_ID": "qzxwv:",
-				"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing,
-			},
-			[]harness.Fault{
-				{Field: "PREPAID_BASE_URL", Rule: "must be https"}, {Field: "PREPAID_BASE_URL", Rule: "must end in /3.0/"}, {Field: "PREPAID_VENDOR", Rule: "is required"},
-				{Field: "PREPAID_CLIENT_ID", Rule: "colon"}, {Field: "PREPAID_CLIENT_SECRET_FILE", Rule: "readable"}, {Field: "PREPAID_ENVIRONMENT", Rule: ""},
-			},
-		},
+	for set, want := range map[string]string{ // variables and faults are separated by "|", and lack PREPAID_
+		"BASE_URL=http://qzxwv.example/3.0":                         "BASE_URL must be https",
+		"VENDOR=qzxwv/":                                             "VENDOR must be letters, digits",
+		"ENVIRONMENT=TEST":                                          `ENVIRONMENT must be "test" or "production"`,
+		"CLIENT_ID=qzxwv:":                                          "CLIENT_ID must not contain a colon",
+		"CLIENT_ID=qzxwv\n":                                         "CLIENT_ID must not contain a line break",
+		"CLIENT_SECRET=":                                            "CLIENT_SECRET or PREPAID_CLIENT_SECRET_FILE is required",
+		"CLIENT_SECRET=qzxwv\xff":                                   "CLIENT_SECRET must be valid UTF-8",
+		"CLIENT_SECRET=[REDACTED]":                                  "CLIENT_SECRET must not be [REDACTED]",
+		"CLIENT_SECRET=|CLIENT_SECRET_FILE=" + missing:              "CLIENT_SECRET_FILE must name a readable file",
+		"CLIENT_SECRET=|CLIENT_SECRET_FILE=" + emptyFile:            "CLIENT_SECRET_FILE must name a file that is not empty",
+		"BASE_URL=|VENDOR=|CLIENT_ID=|CLIENT_SECRET=":               "BASE_URL is|VENDOR is|CLIENT_ID is required without a TokenSource|CLIENT_SECRET or",
+		"BASE_URL=|ENVIRONMENT=qzxwv|CLIENT_ID=|INSECURE_HTTP=true": "BASE_URL is|INSECURE_HTTP requires|CLIENT_ID is|ENVIRONMENT must",
+		// A missing value does not hide a wrong one.
+		"BASE_URL=http://qzxwv.example|VENDOR=|CLIENT_ID=qzxwv:": "BASE_URL must be https|BASE_URL must end|VENDOR is|CLIENT_ID must",
 	} {
-		if runtime.GOOS == "windows" && row.want[0].Rule == "valid UTF-8" {
+		if runtime.GOOS == "windows" && strings.Contains(want, "valid UTF-8") {
 			continue // its environment is UTF-16
 		}
-		setEnv(t, row.set)
+		changes := map[string]string{}
+		for variable := range strings.SplitSeq(set, "|") {
+			name, value, _ := strings.Cut(variable, "=")
+			changes["PREPAID_"+name] = value
+		}
+		setEnv(t, changes)
 		config, err := prepaid.ConfigFromEnv()
 		require.Equal(t, prepaid.Config{}, config)
 		_, bare := err.(*prepaid.ValidationError)
 		require.True(t, bare, "no call, no CallError")
-		harness.RequireFaults(t, err, "qzxwv", row.want...)
+		var faults []harness.Fault
+		for fault := range strings.SplitSeq(want, "|") {
+			name, rule, _ := strings.Cut(fault, " ")
+			faults = append(faults, harness.Fault{Field: "PREPAID_" + name, Rule: rule})
+		}
+		harness.RequireFaults(t, err, "qzxwv", faults...)
 	}
 
 	for _, row := range []struct {

@@ -3,7 +3,6 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -67,81 +66,6 @@ func TestCanaryClient(t *testing.T) {
 	require.Contains(t, string(asJSON), `"client_secret":"[REDACTED]"`)
 	var back prepaid.Config
 	require.ErrorIs(t, json.Unmarshal(asJSON, &back), prepaid.ErrSyntax, "a dumped configuration cannot be loaded by mistake")
-}
-
-// A refusal shows nothing either: each text of a request breaks a limit here.
-func TestCanaryValidation(t *testing.T) {
-	t.Parallel()
-	params := canaryCreate()
-	params.DisplayName += harness.WideText(100)
-	params.NameOnCard = canaryOf("Sent", "NameOnCard")
-	params.ClientAccountKey = canaryOf("Sent", "Key") + "é"
-	params.MDESConfigID = canaryOf("Sent", "MDES")
-	params.Cardholder.FirstName += harness.WideText(50)
-	params.Cardholder.EmailAddress += " "
-	params.Cardholder.PrimaryAddress.Postcode += " "
-	params.Cardholder.PrimaryAddress.Country = canaryOf("Sent", "Country")
-	params.Cardholder.Sex = prepaid.Sex(canaryOf("Sent", "Sex"))
-	params.Cardholder.Passport.Expiry = canaryDate
-	payment := harness.ValidDirectEntry()
-	payment.Destination = prepaid.BankAccount{BSB: canaryNumber, AccountNumber: canaryNumber + "x", AccountName: ""}
-	hook := harness.ValidHook()
-	hook.URI, hook.HMACKeySecret = "http://"+canaryOf("Sent", "URI"), prepaid.NewSecret(canaryHMAC+"0")
-	key := harness.ValidExchangeKey()
-	key.KeyID = canaryOf("Sent", "Key")
-	var w canaryWatch
-	config := canaryConfig(&w, fixedResponse(400, "", ""), false)
-	client := harness.NewClient(t, config)
-	for name, call := range map[string]func() error{
-		"create": func() error { _, err := client.Accounts.Create(t.Context(), params); return err },
-		"issue": func() error {
-			_, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{Account: params})
-			return err
-		},
-		"direct entry": func() error { _, err := client.Accounts.DirectEntryOut(t.Context(), "eaid", payment); return err },
-		"hook":         func() error { _, err := client.Hooks.Create(t.Context(), hook); return err },
-		"exchange":     func() error { _, err := client.Accounts.ExchangeKey(t.Context(), "eaid", key); return err },
-		"path": func() error {
-			_, err := client.Reporting.Run(t.Context(), "../"+canaryOf("Path", "Template"), prepaid.RunReportParams{})
-			return err
-		},
-		"raw": func() error {
-			r := canaryRaw()
-			r.Method, r.Path = canaryOf("Raw", "Method"), "/limits/"+canaryOf("Raw", "Path")+"9"
-			return client.Do(t.Context(), r, nil)
-		},
-		"raw value": func() error {
-			r := canaryRaw()
-			r.PathValues["id"] += "/"
-			r.PathValues[canaryOf("Raw", "Name")] = "1"
-			r.Query.Set(canaryOf("Query", "Raw"), "\xff")
-			r.Body = canaryOf("Sent", "Raw")
-			return client.Do(t.Context(), r, canaryOf("Raw", "Out"))
-		},
-		"raw body": func() error {
-			r := canaryRaw()
-			r.Body = map[string]string{canaryOf("Sent", "Member"): canaryOf("Sent", "Raw") + "\xff"}
-			return client.Do(t.Context(), r, nil)
-		},
-		"raw known": func() error {
-			r := canaryRaw()
-			r.Path = "/accounts/{id}/transfer"
-			return client.Do(t.Context(), r, nil)
-		},
-		"config": func() error {
-			config.BaseURL = "https://user:" + canaryOf("Config", "BaseURL") + "@h.example/"
-			config.Vendor, config.UserAgent = canaryOf("Config", "Vendor")+"/", canaryOf("Config", "Agent")+"\n"
-			config.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret") + "\xff")
-			_, err := prepaid.NewClient(config)
-			return err
-		},
-	} {
-		err := call()
-		_, refused := errors.AsType[*prepaid.ValidationError](err)
-		require.True(t, refused, name)
-		requireQuietError(t, name, err)
-	}
-	requireNothingSeen(t, "log and trace", w.take())
 }
 
 // Reading data that others sent, without a call: a message, a response of the PIN operations, an error in a caller's struct.

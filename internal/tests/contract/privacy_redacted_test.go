@@ -44,11 +44,7 @@ func TestRedactedFormat(t *testing.T) {
 		{map[string]*prepaid.Account{"k": {CardNumber: "x"}}, "map[k:Account{CardNumber:[REDACTED]}]"},
 		{prepaid.Account{}, "Account{}"},
 		{(*prepaid.Account)(nil), "<nil>"},
-		{prepaid.AccountSummary{ExternalAccountID: "x", CardNumber: "1"}, "AccountSummary{ExternalAccountID:x CardNumber:[REDACTED]}"},
 		{address, "Address{Line1:[REDACTED] Postcode:[REDACTED]}"},
-		{prepaid.Passport{Number: "x"}, "Passport{Number:[REDACTED]}"},
-		{prepaid.FreeText{Text3: "x", Int1: "1"}, "FreeText{Text3:[REDACTED] Int1:[REDACTED]}"},
-		{prepaid.BankAccount{BSB: "062000", AccountNumber: "1", AccountName: "n"}, "BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}"},
 		{
 			prepaid.DirectEntryOutParams{RequestID: "r", Amount: prepaid.Cents(100), Destination: prepaid.BankAccount{BSB: "062000", AccountName: "n"}},
 			"DirectEntryOutParams{RequestID:r Amount:1.00 Destination:BankAccount{BSB:062000 AccountName:[REDACTED]}}",
@@ -71,10 +67,6 @@ func TestRedactedFormat(t *testing.T) {
 			&prepaid.Page[prepaid.Account]{Items: []prepaid.Account{{ID: "a", NameOnCard: "x"}}, Number: 1, TotalPages: 3},
 			"Page{Items:[Account{ID:a NameOnCard:[REDACTED]}] Number:1 TotalPages:3}",
 		},
-		{prepaid.WalletToken{Device: prepaid.WalletDevice{ID: "d", Name: "Ann's phone"}, Status: "active"}, "WalletToken{Device:WalletDevice{ID:[REDACTED] Name:[REDACTED]} Status:active}"},
-		{prepaid.WalletProvisioning{PANLastFour: "1234", Provider: "p"}, "WalletProvisioning{PANLastFour:[REDACTED] Provider:p}"},
-		{prepaid.ProvisionWalletParams{Certificates: []string{"x"}, InitiatingUserID: "u"}, "ProvisionWalletParams{InitiatingUserID:u Certificates:[REDACTED]}"},
-		{prepaid.InitiatePINParams{AccountID: "a", IPAddress: "x"}, "InitiatePINParams{AccountID:a IPAddress:[REDACTED]}"},
 		{prepaid.Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},
 		{&prepaid.Response{StatusCode: 200, Body: []byte("x")}, "Response{StatusCode:200 Body:[REDACTED]}"},
 		{prepaid.Report{Data: "a,b\n", TotalRecords: 1}, "Report{Data: 4 bytes, TotalRecords: 1}"},
@@ -86,8 +78,6 @@ func TestRedactedFormat(t *testing.T) {
 			"CreateHookParams{URI:https://[REDACTED]@h.example Scope:[7] HMACKeySecret:[REDACTED]}",
 		},
 		{prepaid.UpdateHookParams{URI: "https://ann:s3cret@h.example/%zz", Enabled: new(false)}, "UpdateHookParams{URI:[REDACTED] Enabled:false}"},
-		{prepaid.ExchangeKeyParams{KeyID: "k", EphemeralKey: prepaid.NewEphemeralKey()}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
-		{prepaid.PINSecret{OTP: prepaid.NewSecret("1"), PIN: prepaid.NewSecret("2")}, "{OTP:[REDACTED] PIN:[REDACTED]}"},
 	} {
 		require.Equal(t, row.want, fmt.Sprintf("%+v", row.value))
 		if name, _, ok := strings.Cut(row.want, "{"); ok && name != "" && !strings.Contains(name, "[") { // its type has Format
