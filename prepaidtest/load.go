@@ -11,8 +11,8 @@ import (
 //	 "accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50, "status": "active"}]}
 //
 // The document is an object with up to four lists: companies with their policy rules; accounts with their
-// registration, history and wallet tokens; reports with a fixed text; and hooks. docs/emulator-seed.md has all
-// members with limits and defaults.
+// registration, history and wallet tokens; reports with a fixed text; and hooks. docs/emulator-seed.md describes the
+// members.
 //
 // An existing company gets the data of the document and keeps its accounts and policy rules. An existing report
 // template is replaced. An existing account is an error. Load sends neither messages nor pings to hooks.
