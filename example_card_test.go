@@ -67,7 +67,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 
 // The main job from end to end. If it runs twice, it issues one card and loads it once.
 func Example_card() {
-	srv := emulator(prepaidtest.Options{CacheLoads: true}) // with company 42, whose client_id is acme
+	srv := emulator(prepaidtest.Options{}) // with company 42, whose client_id is acme
 	defer srv.Close()
 	float := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"})
 

@@ -196,7 +196,7 @@ func takeOrder(number string) order { return order{Number: number, Day: prepaid.
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
 // no payment is made twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
-	srv := loopback(prepaidtest.Options{CacheLoads: true}) // ask the operator: otherwise set Config.NeverRepeatLoads
+	srv := loopback(prepaidtest.Options{})
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}

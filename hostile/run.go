@@ -72,8 +72,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(r.dir) }()
-	// Whether the service caches loads is a question to the operator, not a property of the programs under test.
-	if r.server, err = prepaidtest.Start(prepaidtest.Options{CacheLoads: true, RandomSeed: new(o.Seed), RequestLog: 1_000_000}); err != nil {
+	if r.server, err = prepaidtest.Start(prepaidtest.Options{RandomSeed: new(o.Seed), RequestLog: 1_000_000}); err != nil {
 		return nil, err
 	}
 	r.atEnd(r.server.Close)

@@ -36,7 +36,7 @@
 // The emulator assumes the worst case: it reads the cache when a request arrives and writes the cache with the
 // movement. If a request_id arrives again while the first request is running, the money moves a second time. A
 // request runs from its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the
-// movement. A load is cached only if Options.CacheLoads is set. PaidTwice returns the request ids
+// movement. A load is cached like any transfer, unless Options.UncachedLoads is set. PaidTwice returns the request ids
 // that were paid twice:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))

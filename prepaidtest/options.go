@@ -93,7 +93,7 @@ type Options struct {
 	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
 	StateFile string
 
-	// Kind sets the eight options that follow, up to MatchByAuthorizationID: the emulator then has, of each two readings of the reference,
+	// Kind sets the seven options that follow, up to MatchByAuthorizationID: the emulator then has, of each two readings of the reference,
 	// the one that is kinder to a client. By default it has the worse reading, so that a client that works here works with either.
 	Kind bool
 	// KeepOmittedMembers makes PUT /accounts/{id} keep the optional members that the body does not have. By default they are cleared. The
@@ -107,10 +107,6 @@ type Options struct {
 	// RefuseFailedDirectEntry makes a failed direct entry out respond with 400, since the reference requires the transaction_id. By default
 	// it has the response of a failed card-to-card transfer: 200 with an empty transaction_id.
 	RefuseFailedDirectEntry bool
-	// CacheLoads makes a load (transaction_type 2950) with the request_id of an earlier load return the cached response: a load is a request
-	// of the operation Card-to-card transfer. By default each load moves the money, since the cache of the reference "applies to direct
-	// entry out and card-to-card transfer". Set [prepaid.Config].NeverRepeatLoads for such a service.
-	CacheLoads bool
 	// UnauthorizedReportStart makes a request to start a report with a bad token respond with 401, as other operations do. By default the
 	// status is 400, as in the operation's row of the reference.
 	UnauthorizedReportStart bool
@@ -141,6 +137,10 @@ type Options struct {
 	CardNetwork string
 	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
 	FailedTransfer EmptyTransactionID
+	// UncachedLoads makes each load (transaction_type 2950) move the money, even with the request_id of an earlier load. This is another
+	// reading of the reference, whose cache "applies to direct entry out and card-to-card transfer". By default loads are cached too, as
+	// the client assumes unless [prepaid.Config].NeverRepeatLoads is set: they are requests of the operation Card-to-card transfer.
+	UncachedLoads bool
 	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
 	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
 	// leaves the member empty.

@@ -180,7 +180,7 @@ func TestKindIsEachKindReading(t *testing.T) {
 	require.NoError(t, err)
 	each, err := newSettings(Options{
 		KeepOmittedMembers: true, OldestTransactionsFirst: true, CompanySearchPaging: true, RefuseFailedDirectEntry: true,
-		CacheLoads: true, UnauthorizedReportStart: true, MatchedReversalsOnly: true, MatchByAuthorizationID: true,
+		UnauthorizedReportStart: true, MatchedReversalsOnly: true, MatchByAuthorizationID: true,
 	})
 	require.NoError(t, err)
 	require.Equal(t, each.service, kind.service)

@@ -41,7 +41,7 @@ func newSettings(o Options) (settings, error) {
 	o.Signature = cmp.Or(o.Signature, &Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"})
 	if o.Kind {
 		o.KeepOmittedMembers, o.OldestTransactionsFirst, o.CompanySearchPaging, o.RefuseFailedDirectEntry = true, true, true, true
-		o.CacheLoads, o.UnauthorizedReportStart, o.MatchedReversalsOnly, o.MatchByAuthorizationID = true, true, true, true
+		o.UnauthorizedReportStart, o.MatchedReversalsOnly, o.MatchByAuthorizationID = true, true, true
 	}
 	filters := make(map[string]func(ledger.Item) bool)
 	for spec, match := range o.Filters {
@@ -63,7 +63,7 @@ func newSettings(o Options) (settings, error) {
 			WalletWithCertificates: o.WalletProviders[0], OtherWallets: o.WalletProviders[1:], CardNetwork: cmp.Or(o.CardNetwork, "mastercard"),
 		},
 		Transfers: transfers.Options{
-			Failed: transfers.EmptyID(o.FailedTransfer), RefuseDirectEntry: o.RefuseFailedDirectEntry, CacheLoads: o.CacheLoads, Logger: o.Logger,
+			Failed: transfers.EmptyID(o.FailedTransfer), RefuseDirectEntry: o.RefuseFailedDirectEntry, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
 		},
 		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
 		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},

@@ -181,18 +181,18 @@ func TestSpec_8_AFailureIsNotCached(t *testing.T) {
 
 func TestSpec_8_TheCacheOfALoadIsASetting(t *testing.T) {
 	t.Parallel()
-	for _, cached := range []bool{false, true} {
-		c := start(t, Options{CacheLoads: cached})
+	for _, uncached := range []bool{false, true} {
+		c := start(t, Options{UncachedLoads: uncached})
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 		send := func(kind int) string {
 			text := transferTo(t, to, map[string]any{"request_id": fmt.Sprint("r-", kind), "transaction_type": kind, "amount": 1})
 			return string(c.post("accounts/"+from+"/transfer", text).ok().body)
 		}
 		first, second := send(2950), send(2950)
-		require.Equal(t, cached, first == second)
+		require.Equal(t, !uncached, first == second)
 		require.Equal(t, send(1), send(1), "card to card is cached")
 		want, twice := "98.00", []prepaid.RequestID(nil)
-		if !cached {
+		if uncached {
 			want, twice = "97.00", []prepaid.RequestID{"r-2950"}
 		}
 		require.Equal(t, want, c.Balance(from))

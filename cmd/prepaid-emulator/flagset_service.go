@@ -49,7 +49,7 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		map[string]crypto.Hash{"SHA1": crypto.SHA1, "SHA256": crypto.SHA256, "SHA512": crypto.SHA512}))
 	f.BoolVar(&s.Kind, "kind", false, "of two readings of the reference use the kinder one, as prepaidtest.Options.Kind lists them (default the worse one)")
 	f.BoolVar(&s.OldestTransactionsFirst, "oldest-first", false, "list the oldest transactions first (default the newest first)")
-	f.BoolVar(&s.CacheLoads, "cache-loads", false, "cache a load like any transfer (default each repeat of a load moves the money; the reference may be read so)")
+	f.BoolVar(&s.UncachedLoads, "uncached-loads", false, "carry out each repeat of a load; the reference may be read so (default a load is cached like any transfer)")
 	f.BoolVar(&s.RetryAfter, "retry-after", false, "send Retry-After with 429")
 	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)", s.addKey)
 }

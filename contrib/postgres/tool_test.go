@@ -17,7 +17,7 @@ import (
 // Two sessions of an assistant call the tool over and over, while the response to the payment is lost.
 func TestToolPaysOnce(t *testing.T) {
 	t.Parallel()
-	x, srv := newBench(t, pgtest.Start(t, pgtest.Options{})), prepaidtest.NewServer(t, prepaidtest.Options{CacheLoads: true})
+	x, srv := newBench(t, pgtest.Start(t, pgtest.Options{})), prepaidtest.NewServer(t, prepaidtest.Options{})
 	float, user := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	_, err := x.pool.Exec(t.Context(), "drop table orders; create table orders (id text, day date, account_id text, amount numeric)")
 	require.NoError(t, err)

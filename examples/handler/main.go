@@ -41,7 +41,7 @@ func run(out io.Writer) (err error) {
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	order := prepaid.TransferParams{ // stored with the order
 		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now().UTC()), "order", "7"), Amount: prepaid.MustAmount("25.50"),
-		DestinationAccountID: to, SourceReference: "order 7", DestinationReference: "order 7",
+		DestinationAccountID: to, Type: prepaid.TransferTypeLoad, SourceReference: "order 7", DestinationReference: "order 7",
 	}
 	s, err := open(srv.Client(), filepath.Join(dir, "payments"), from, map[string]prepaid.TransferParams{"7": order})
 	if err != nil {

@@ -44,7 +44,7 @@ func (q *quickstart) setUp() (err error) {
 	if os.Getenv("PREPAID_BASE_URL") != "" {
 		return q.setUpReal()
 	}
-	if q.emulator, err = prepaidtest.Start(prepaidtest.Options{CacheLoads: true}); err != nil {
+	if q.emulator, err = prepaidtest.Start(prepaidtest.Options{}); err != nil {
 		return err
 	}
 	q.company, q.program = prepaidtest.DefaultCompany, prepaidtest.DefaultProgramClientID

@@ -79,7 +79,7 @@ func TestLostResponse(t *testing.T) {
 func TestLoadIsNeverRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: true})
 		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 		config := srv.Config()
 		config.NeverRepeatLoads = true

@@ -29,7 +29,7 @@ func TestTour(t *testing.T) {
 	built.NeedTool(t, "curl")
 	picture := camera(t)
 	for scale := 1; scale <= mostScale; scale *= 4 { // longer than in the document if the machine is too slow
-		v := &visit{emulator.Start(t, "-log", "off", "-cache-loads"), picture, scale}
+		v := &visit{emulator.Start(t, "-log", "off"), picture, scale}
 		if v.paysTwice(t) && v.paysOnce(t) {
 			return
 		}
@@ -50,7 +50,7 @@ const arm = `curl -s -d 'operation=POST /accounts/{id}/transfer' -d 'fault=proxy
 // paysTwice is a naive program. It returns false if the first request does not run until the picture is taken.
 func (v *visit) paysTwice(t *testing.T) bool {
 	t.Helper()
-	start, _, _ := strings.Cut(v.inTheDocument("$ go run ./cmd/prepaid-emulator -log off -cache-loads\n"+v.Greeting), "\nTry:")
+	start, _, _ := strings.Cut(v.inTheDocument("$ go run ./cmd/prepaid-emulator -log off\n"+v.Greeting), "\nTry:")
 	transcript.Require(t, tour, "emulator", start, transcript.Stable)
 	v.Call("GET", "accounts/"+ada, "") // v then has a token
 	shown := v.session(t, []string{"TOKEN=" + v.Token}, strings.Replace(arm, "HELD", "4s", 1),

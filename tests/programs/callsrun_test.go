@@ -80,7 +80,7 @@ func TestBlock(t *testing.T) {
 
 func TestPaysOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // pauses take no time
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, CacheLoads: true})
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 		from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 		to := srv.AddAccount(prepaidtest.SeedAccount{})
 		p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
@@ -112,7 +112,7 @@ func TestPayInManyProcesses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, CacheLoads: true})
+				srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 				from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 				p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
 				require.NoError(t, err)

@@ -27,7 +27,7 @@ type deployment struct {
 
 func newDeployment(t *testing.T) deployment {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{SimulationDelay: -1, CacheLoads: true})
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{SimulationDelay: -1})
 	float := srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"})
 	return deployment{srv, float, append(environmentOf(srv), "PREPAID_COMPANY_ID="+prepaidtest.DefaultCompany.String(),
 		"PREPAID_PROGRAM_CLIENT_ID="+prepaidtest.DefaultProgramClientID, "PREPAID_FLOAT_ACCOUNT="+string(float))}

@@ -22,8 +22,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
-	// Ask the operator about loads: if the service does not cache them, set Config.NeverRepeatLoads.
-	emulator, err := prepaidtest.Start(prepaidtest.Options{CacheLoads: true})
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return err
 	}

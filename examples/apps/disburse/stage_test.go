@@ -40,7 +40,7 @@ type stage struct {
 
 func newStage(t *testing.T, payments int, options prepaidtest.Options) *stage {
 	t.Helper()
-	options.RateLimit, options.CacheLoads = -1, true
+	options.RateLimit = -1
 	srv := prepaidtest.NewServer(t, options)
 	s := &stage{
 		t: t, srv: srv, file: filepath.Join(t.TempDir(), "payments.csv"), opening: prepaid.MustAmount("1000000"),

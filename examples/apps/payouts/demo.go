@@ -62,8 +62,7 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 
 // newDemo prepares the database, and the emulator with its accounts.
 func newDemo(ctx context.Context, database string) (*demo, error) {
-	// Ask the operator about loads: if the service does not cache them, set Config.NeverRepeatLoads.
-	emulator, err := prepaidtest.Start(prepaidtest.Options{CacheLoads: true})
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ import (
 
 // payLoad sends a load four times: through one client, or, as after restarts, through a client for each call and with the LastSent of
 // an earlier call of unknown outcome. The fault is that of the first request.
-func payLoad(t *testing.T, fault prepaidtest.Fault, never, cached, restarts bool) (errs []error, movements int) {
+func payLoad(t *testing.T, fault prepaidtest.Fault, never, uncached, restarts bool) (errs []error, movements int) {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, CacheLoads: cached})
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: uncached})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	params := harness.ValidTransfer()
 	params.DestinationAccountID, params.Type = to, prepaid.TransferTypeLoad
@@ -68,7 +68,7 @@ func TestLoadsAreMadeOnce(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					errs, movements := payLoad(t, tc.fault, true, false, restarts)
+					errs, movements := payLoad(t, tc.fault, true, true, restarts)
 					require.Equal(t, tc.made, movements)
 					require.Equal(t, tc.first, prepaid.OutcomeOf(errs[0]), "%v", errs[0])
 					sent := 1
@@ -86,7 +86,7 @@ func TestLoadsAreMadeOnce(t *testing.T) {
 					}
 				})
 				synctest.Test(t, func(t *testing.T) {
-					errs, movements := payLoad(t, tc.fault, false, true, restarts)
+					errs, movements := payLoad(t, tc.fault, false, false, restarts)
 					require.Equal(t, 1, movements)
 					require.NoError(t, errs[len(errs)-1])
 				})
@@ -94,7 +94,7 @@ func TestLoadsAreMadeOnce(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		_, movements := payLoad(t, prepaidtest.CommitThenDrop(), false, false, true)
+		_, movements := payLoad(t, prepaidtest.CommitThenDrop(), false, true, true)
 		require.Greater(t, movements, 1, "this emulator shows a repeat")
 	})
 }

@@ -169,7 +169,7 @@ func harmfulScenes(t *testing.T, newPayer func(*testing.T, *stage) payer, only .
 			continue
 		}
 		synctest.Test(t, func(t *testing.T) {
-			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+			srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true, UncachedLoads: d.load})
 			s := &stage{Server: srv, config: srv.Config(), from: srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), to: srv.AddAccount(prepaidtest.SeedAccount{})}
 			s.network, s.tokens = &link{RoundTripper: s.config.Transport}, harness.NewClient(t, s.config)
 			client := newPayer(t, s)

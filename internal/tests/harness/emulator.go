@@ -12,7 +12,7 @@ const (
 func TransferTo(to prepaid.AccountID, amount string) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
-		SourceReference: "PAYROLL 2026-11", DestinationReference: "SALARY", Type: prepaid.TransferTypeCardToCard, InitiatorUsername: "batch",
+		SourceReference: "PAYROLL 2026-11", DestinationReference: "SALARY", Type: prepaid.TransferTypeLoad, InitiatorUsername: "batch",
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response. For loads this
-// is an option.
+// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response. An option
+// excludes loads.
 //
 // The cache is read when a request arrives and written when the movement is made, as the reference allows. If a repeat arrives
 // while the first request is still running, the money moves again; Movements and PaidTwice report this. The state is under the
@@ -45,7 +45,7 @@ const (
 type Options struct {
 	Failed            EmptyID
 	RefuseDirectEntry bool         // a direct entry that fails is refused; it has no empty transaction_id
-	CacheLoads        bool         // the response to a load is cached
+	UncachedLoads     bool         // the response to a load is not cached: each repeat moves the money again
 	Logger            *slog.Logger // nil for none
 }
 
@@ -191,7 +191,7 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	if strconv.FormatInt(in.Kind, 10) == string(ledger.CodeLoad) {
 		code = ledger.CodeLoad
 	}
-	uncached := code == ledger.CodeLoad && !s.with.CacheLoads
+	uncached := s.with.UncachedLoads && code == ledger.CodeLoad
 	return s.pay(c, in.RequestID, uncached, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		source, destination := l.Account(c.Params[0]), l.Account(in.Destination)
 		if source == nil {
