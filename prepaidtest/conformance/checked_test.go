@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,10 +35,10 @@ func (w tap) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r := check.Response{Query: request.URL.Query(), MediaType: reference.MediaJSON, Status: got.StatusCode, Header: got.Header}
-	parameter := regexp.MustCompile(`\\\{\w+\\\}`)
+	parameter := regexp.MustCompile(`\{\w+\}`)
 	for _, o := range reference.Read().Operations {
-		path := parameter.ReplaceAllString(regexp.QuoteMeta("/3.0"+o.Path), "[^/]+")
-		if o.Method == request.Method && regexp.MustCompile("^"+path+"$").MatchString(request.URL.Path) {
+		pattern := "/3.0" + parameter.ReplaceAllString(o.Path, "*")
+		if same, _ := path.Match(pattern, request.URL.Path); same && o.Method == request.Method {
 			r.Operation = o
 		}
 	}
