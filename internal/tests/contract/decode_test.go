@@ -171,7 +171,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 
 // exchangeKey makes an exchange with a new key.
 func exchangeKey(ctx context.Context, c *prepaid.Client) (*prepaid.Response, error) {
-	return c.Accounts.ExchangeKey(ctx, "acc-1", harness.KeyExchange())
+	return c.Accounts.ExchangeKey(ctx, "acc-1", harness.ValidExchangeKey())
 }
 
 // Exchange data are bytes: all bytes arrive, whatever the media type is. The ephemeral key is used up by then.

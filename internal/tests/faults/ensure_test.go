@@ -18,31 +18,18 @@ import (
 
 const company = prepaidtest.DefaultCompany
 
-// ensureAll makes each list have one rule more and one less, and says how many rules were changed, left and missing.
-func ensureAll(ctx context.Context, c *prepaid.Client, list string) (counts [4]int, err error) {
-	switch list {
-	case "categories":
-		return countsOf(c.Policy.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{
-			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}, RemoveOthers: true,
-		}))
-	case "merchants":
-		return countsOf(c.Policy.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO", Description: "Casino"}}, RemoveOthers: true,
-		}))
-	}
-	return countsOf(c.Policy.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
-		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}}, RemoveOthers: true,
-	}))
-}
-
-func countsOf[R any](r *prepaid.EnsuredRules[R], err error) ([4]int, error) {
+// ensure makes the list of merchants have one rule more and one less, and says how many rules were added, removed, left and missing.
+func ensure(ctx context.Context, c *prepaid.Client) (counts [4]int, err error) {
+	r, err := c.Policy.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO", Description: "Casino"}}, RemoveOthers: true,
+	})
 	if r == nil {
 		return [4]int{-1, -1, -1, -1}, err
 	}
 	return [4]int{len(r.Added), len(r.Removed), len(r.Left), len(r.Missing)}, err
 }
 
-// ensureStage is an emulator with a rule in each list, which is to be removed, and a client, in a synctest bubble.
+// ensureStage is an emulator with a rule that is to be removed, and a client, in a synctest bubble.
 type ensureStage struct {
 	*prepaidtest.Server
 	client *prepaid.Client
@@ -53,9 +40,8 @@ func newEnsureStage(t *testing.T) *ensureStage {
 	t.Helper()
 	srv, config, _, _ := virtualStage(t)
 	s := &ensureStage{srv, harness.NewClient(t, config), config}
-	require.NoError(t, s.Load(strings.NewReader(`{"companies": [{"id": 42, "client_id": "acme", "categories": [742],
-		"merchants": [{"acquirer_id": 1, "card_acceptor_id": "RACES", "description": "Race course"}],
-		"terminals": [{"acquirer_id": 1, "card_acceptor_id": "SHOP", "terminal_id": "T9"}]}]}`)))
+	require.NoError(t, s.Load(strings.NewReader(`{"companies": [{"id": 42, "client_id": "acme",
+		"merchants": [{"acquirer_id": 1, "card_acceptor_id": "RACES", "description": "Race course"}]}]}`)))
 	return s
 }
 
@@ -89,13 +75,11 @@ func TestEnsureMeetsFaults(t *testing.T) {
 		"token expired":      {prepaidtest.ExpireToken(), true, none, 1},
 		"unexpected success": {prepaidtest.RespondBody(202, "text/plain", "accepted"), false, unknown, 0},
 	} {
-		for _, list := range []string{"categories", "merchants", "terminals"} {
-			for position := range 2 {
-				t.Run(fmt.Sprint(name, ", ", list, ", call ", position+1), func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { c.meet(t, list, position) })
-				})
-			}
+		for position := range 2 {
+			t.Run(fmt.Sprint(name, ", call ", position+1), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { c.meet(t, position) })
+			})
 		}
 	}
 }
@@ -107,15 +91,15 @@ type ensureFault struct {
 	again   int                // requests that the client sends again
 }
 
-func (c ensureFault) meet(t *testing.T, list string, position int) {
+func (c ensureFault) meet(t *testing.T, position int) {
 	t.Helper()
 	s := newEnsureStage(t)
-	operation := "POST /policy/{id}/" + list
+	const operation = "POST /policy/{id}/merchants"
 	if position == 1 {
 		s.Inject(operation, prepaidtest.SlowBody(0)) // for the first call, which has no body
 	}
 	s.Inject(operation, c.fault)
-	counts, err := ensureAll(t.Context(), s.client, list)
+	counts, err := ensure(t.Context(), s.client)
 	if c.done {
 		require.NoError(t, err)
 		require.Equal(t, [4]int{1, 1, 0, 0}, counts)
@@ -125,11 +109,11 @@ func (c ensureFault) meet(t *testing.T, list string, position int) {
 		require.NotContains(t, err.Error(), "\n")
 		require.Equal(t, [4]int{position, 0, 1, 1 - position}, counts, "the result says what is there")
 		require.Equal(t, 1+position, s.writes())
-		_, err = ensureAll(t.Context(), s.client, list)
+		_, err = ensure(t.Context(), s.client)
 		require.NoError(t, err)
 	}
-	s.AllowOnly("GET /policy/{id}/" + list)
-	counts, err = ensureAll(t.Context(), s.client, list)
+	s.AllowOnly("GET /policy/{id}/merchants")
+	counts, err = ensure(t.Context(), s.client)
 	require.NoError(t, err)
 	require.Equal(t, [4]int{}, counts)
 }
@@ -145,14 +129,14 @@ func TestEnsureCannotReadBack(t *testing.T) {
 		}
 		unreadable()
 		s.Inject("POST /policy/{id}/merchants", prepaidtest.CommitThenDrop())
-		counts, err := ensureAll(t.Context(), s.client, "merchants")
+		counts, err := ensure(t.Context(), s.client)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.ErrorIs(t, err, prepaid.ErrForbidden)
 		require.NotContains(t, err.Error(), "\n")
 		require.Equal(t, [4]int{0, 0, 1, 1}, counts, "what was known before")
 
 		unreadable()
-		counts, err = ensureAll(t.Context(), s.client, "merchants")
+		counts, err = ensure(t.Context(), s.client)
 		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), "acknowledged and not verified")
 		require.ErrorIs(t, err, prepaid.ErrForbidden)
 		require.Equal(t, [4]int{0, 1, 0, 0}, counts)
@@ -166,7 +150,7 @@ func TestEnsureLooksThreeTimes(t *testing.T) {
 		s := newEnsureStage(t)
 		s.Inject("POST /policy/{id}/merchants", prepaidtest.DropBeforeCommit())
 		start := time.Now()
-		_, err := ensureAll(t.Context(), s.client, "merchants")
+		_, err := ensure(t.Context(), s.client)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		var reads []time.Duration
 		for _, r := range s.Requests() {
@@ -187,7 +171,7 @@ func TestEnsureHasNoTimeToLookAgain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		_, err := ensureAll(ctx, s.client, "merchants")
+		_, err := ensure(ctx, s.client)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.Less(t, time.Since(start), 500*time.Millisecond)
@@ -211,9 +195,9 @@ func (m *meddler) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestEnsureReportsAnotherChange(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]prepaid.ChangeRulesParams[prepaid.MCC]{
-		"another rule":     {Add: []prepaid.MCC{"5933"}},
-		"our rule is gone": {Remove: []prepaid.MCC{"7995"}},
+	for name, change := range map[string]prepaid.ChangeRulesParams[prepaid.MerchantRule]{
+		"another rule":     {Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "PAWN", Description: "Pawnbroker"}}},
+		"our rule is gone": {Remove: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,8 +206,8 @@ func TestEnsureReportsAnotherChange(t *testing.T) {
 				m := &meddler{next: s.config.Transport}
 				s.config.Transport = m
 				client := harness.NewClient(t, s.config)
-				m.meddle = func() { require.NoError(t, s.client.Policy.ChangeCategories(t.Context(), company, change)) }
-				counts, err := ensureAll(t.Context(), client, "categories")
+				m.meddle = func() { require.NoError(t, s.client.Policy.ChangeMerchants(t.Context(), company, change)) }
+				counts, err := ensure(t.Context(), client)
 				require.ErrorIs(t, err, prepaid.ErrPolicyChanged)
 				require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
 				if change.Add != nil {

@@ -307,7 +307,7 @@ func TestByteOrderMark(t *testing.T) {
 		require.NoError(t, op.Call(t.Context(), harness.NewScript(harness.Respond(op.Status, op.MediaType, "\uFEFF"+op.Body)).Client(t)), op.Name)
 	}
 	for _, call := range []func(context.Context, *prepaid.Client) error{
-		harness.OpRedeem().Call, harness.Calling("Accounts.ExchangeKey", "EA-1", harness.KeyExchange()),
+		harness.OpRedeem().Call, harness.Calling("Accounts.ExchangeKey", "EA-1", harness.ValidExchangeKey()),
 	} {
 		err := harness.CallWith(t, 400, "\uFEFF"+`{"error":"invalid_request"}`, call)
 		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))

@@ -89,11 +89,7 @@ func TestDoubtIsOfBothOperations(t *testing.T) {
 		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
 		client := onceClient(t, service)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
-		_, err := client.Accounts.DirectEntryOut(t.Context(), "acc-1", prepaid.DirectEntryOutParams{
-			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
-			Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
-		})
-		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.ErrorIs(t, opPayout().Call(t.Context(), client), prepaid.ErrRequestIDReused)
 		require.Len(t, service.Requests(), 1)
 	})
 }

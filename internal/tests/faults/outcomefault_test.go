@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -109,8 +110,12 @@ func wireFaults() []wireFault {
 		{name: "no such host", dial: dialNameless, request: always("0N"), cause: cause{step: "connect", has: holds[*net.DNSError]}},
 		{name: "handshake fails", dial: dialHangUp, request: always("0N"), cause: connect},
 		{
-			name: "untrusted certificate", dial: dialUntrusted, request: always("0N"), few: true,
+			name: "untrusted certificate", dial: dialUntrusted(tls.VersionTLS12), request: always("0N"), few: true,
 			cause: cause{step: "connect", has: holds[*tls.CertificateVerificationError]},
+		},
+		{
+			name: "TLS 1.1", dial: dialUntrusted(tls.VersionTLS11), request: always("0N"), few: true,
+			cause: cause{step: "connect", has: func(err error) bool { return strings.Contains(err.Error(), "protocol version") }},
 		},
 		{
 			name: "reset before anything was written", dial: dialReset, unseen: true, cause: cut,

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -101,15 +102,19 @@ func sayAsProxy(mediaType string) func(net.Conn, *contract.Fixture) {
 
 func dialRefused(_ *testing.T, config *prepaid.Config) { config.BaseURL = closedAddress + "/3.0/" }
 
-func dialUntrusted(t *testing.T, config *prepaid.Config) {
-	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("a request reached a server that is not trusted")
-	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	config.BaseURL = server.URL + "/3.0/"
+// dialUntrusted has a server whose certificate is not trusted, and which speaks no newer TLS than version.
+func dialUntrusted(version uint16) func(*testing.T, *prepaid.Config) {
+	return func(t *testing.T, config *prepaid.Config) {
+		t.Helper()
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			t.Error("a request reached a server that is not trusted")
+		}))
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version} //nolint:gosec // an old server
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		config.BaseURL = server.URL + "/3.0/"
+	}
 }
 
 func dialNameless(_ *testing.T, config *prepaid.Config) {
@@ -134,16 +139,25 @@ func dialReset(_ *testing.T, config *prepaid.Config) {
 	}
 	config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		connection, err := dial(ctx, network, address)
-		return &deafConn{connection}, err
+		return watchedConn{connection, func() error {
+			_ = connection.Close()
+			return &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}
+		}}, err
 	}}
 }
 
-type deafConn struct{ net.Conn }
+// watchedConn calls before each write a function, whose error replaces the write.
+type watchedConn struct {
+	net.Conn
+	before func() error
+}
 
-// Write takes nothing.
-func (c *deafConn) Write([]byte) (int, error) {
-	_ = c.Close()
-	return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}
+// Write writes, or fails.
+func (c watchedConn) Write(p []byte) (int, error) {
+	if err := c.before(); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
 }
 
 func dialForever(t *testing.T, config *prepaid.Config) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -110,52 +109,40 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 // A call that ends before it is sent proves nothing about the earlier attempt, and the store keeps that attempt's time.
 func TestNothingSentAfterARestart(t *testing.T) {
 	t.Parallel()
-	closed := func(t *testing.T, config prepaid.Config) (context.Context, *prepaid.Client) {
-		t.Helper()
-		client := harness.NewClient(t, config)
-		require.NoError(t, client.Close())
-		return t.Context(), client
-	}
-	for name, set := range map[string]func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client){
-		"a fault": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+	for name, set := range map[string]func(t *testing.T, client *prepaid.Client, params *prepaid.TransferParams){
+		"a fault": func(_ *testing.T, _ *prepaid.Client, params *prepaid.TransferParams) { params.SourceReference = "" },
+		"a closed client": func(t *testing.T, client *prepaid.Client, _ *prepaid.TransferParams) {
 			t.Helper()
-			params.SourceReference = ""
-			return t.Context(), harness.NewClient(t, config)
+			require.NoError(t, client.Close())
 		},
-		"a closed client": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+		"no token":                     nil,
+		"a deadline before the repeat": nil,
+		"the ID of another payment": func(t *testing.T, client *prepaid.Client, params *prepaid.TransferParams) {
 			t.Helper()
-			return closed(t, config)
-		},
-		"no token": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
-			t.Helper()
-			config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, errors.New("none") })
-			return t.Context(), harness.NewClient(t, config)
-		},
-		"a deadline before the repeat": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
-			t.Helper()
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			t.Cleanup(cancel)
-			return ctx, harness.NewClient(t, config)
-		},
-		"the ID of another payment": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
-			t.Helper()
-			client := harness.NewClient(t, config)
 			_, err := client.Accounts.Transfer(t.Context(), "acc-9", *params)
 			require.NoError(t, err)
-			return t.Context(), client
 		},
-		"an old ID": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
-			t.Helper()
+		"an old ID": func(_ *testing.T, _ *prepaid.Client, params *prepaid.TransferParams) {
 			params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().AddDate(0, 0, -23)), "old")
-			return t.Context(), harness.NewClient(t, config)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
-				params := harness.ValidTransfer()
-				ctx, client := set(t, harness.ClockConfig(service), &params)
+				config, params, ctx := harness.ClockConfig(service), harness.ValidTransfer(), t.Context()
+				switch name {
+				case "no token":
+					config = withSource(service, func() (*oauth2.Token, error) { return nil, errors.New("none") })
+				case "a deadline before the repeat":
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, 30*time.Second)
+					defer cancel()
+				}
+				client := harness.NewClient(t, config)
+				if set != nil {
+					set(t, client, &params)
+				}
 				before := len(service.Requests())
 				sent := time.Now().Add(-time.Second)
 				params.LastSent = sent
@@ -222,34 +209,41 @@ func TestLastSentOfAnotherClock(t *testing.T) {
 	}
 }
 
+// payStored makes one of two payments, whose params were stored and read again.
+func payStored(t *testing.T, client *prepaid.Client, directEntry bool, lastSent time.Time, extra prepaid.ExtraMembers) (err error) {
+	t.Helper()
+	var shown string
+	if directEntry {
+		params := harness.ValidDirectEntry()
+		params.LastSent, params.Extra = lastSent, extra
+		shown = fmt.Sprintf("%v %+v %#v %s", params, &params, params, slog.AnyValue(params).Resolve())
+		_, err = client.Accounts.DirectEntryOut(t.Context(), "A1", stored(t, params))
+	} else {
+		params := harness.ValidTransfer()
+		params.LastSent, params.Extra = lastSent, extra
+		shown = fmt.Sprintf("%v %+v %#v %s", params, &params, params, slog.AnyValue(params).Resolve())
+		_, err = client.Accounts.Transfer(t.Context(), "A1", stored(t, params))
+	}
+	require.NotContains(t, shown, "q7Z")
+	return err
+}
+
 // LastSent is a time and not a part of the payment: it is stored with the params and not sent, and another one is not another payment.
 func TestLastSentIsNoPartOfThePayment(t *testing.T) {
 	t.Parallel()
-	for _, payment := range []prepaid.PaymentParams{harness.ValidTransfer(), harness.ValidDirectEntry()} {
+	for _, directEntry := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
 			client := harness.NewClient(t, harness.ClockConfig(service))
 			for _, lastSent := range []time.Time{{}, time.Now().UTC(), time.Now().Add(-time.Hour).UTC()} {
-				var err error
-				switch p := payment.(type) {
-				case prepaid.TransferParams:
-					p.LastSent = lastSent
-					_, err = client.Accounts.Transfer(t.Context(), "A1", stored(t, p))
-				case prepaid.DirectEntryOutParams:
-					p.LastSent = lastSent
-					_, err = client.Accounts.DirectEntryOut(t.Context(), "A1", stored(t, p))
-				}
-				require.NoError(t, err, "not ErrRequestIDReused")
+				require.NoError(t, payStored(t, client, directEntry, lastSent, ""), "not ErrRequestIDReused")
 			}
-			var bodies []string
-			for _, request := range service.Requests() {
-				if request.Body != "" {
-					bodies = append(bodies, string(request.Body))
-				}
+			requests := service.Requests()
+			require.Len(t, requests, 3)
+			for _, request := range requests {
+				require.Equal(t, requests[0].Body, request.Body)
+				require.NotContains(t, request.Body, "last_sent")
 			}
-			require.Len(t, bodies, 3)
-			require.Equal(t, bodies[:1], slices.Compact(bodies))
-			require.NotContains(t, bodies[0], "last_sent")
 		})
 	}
 }
@@ -257,27 +251,14 @@ func TestLastSentIsNoPartOfThePayment(t *testing.T) {
 // Further members are part of the payment: every attempt, also of another process, sends the same bytes, and another payment is refused.
 func TestExtraMembersArePartOfThePayment(t *testing.T) {
 	t.Parallel()
-	for _, payment := range []prepaid.PaymentParams{harness.ValidTransfer(), harness.ValidDirectEntry()} {
+	for _, directEntry := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
-			pay := func(client *prepaid.Client, extra prepaid.ExtraMembers) (err error) {
-				switch p := payment.(type) {
-				case prepaid.TransferParams:
-					p.Extra = extra
-					require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", p, &p, p, slog.AnyValue(p).Resolve()), "q7Zx")
-					_, err = client.Accounts.Transfer(t.Context(), "A1", stored(t, p))
-				case prepaid.DirectEntryOutParams:
-					p.Extra = extra
-					require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", p, &p, p, slog.AnyValue(p).Resolve()), "q7Zx")
-					_, err = client.Accounts.DirectEntryOut(t.Context(), "A1", stored(t, p))
-				}
-				return err
-			}
 			for range 2 { // processes
 				client := harness.NewClient(t, harness.ClockConfig(service))
-				require.NoError(t, pay(client, `{"a":"q7Zx","b":2}`))
+				require.NoError(t, payStored(t, client, directEntry, time.Time{}, `{"a":"q7Zx","b":2}`))
 				for _, other := range []prepaid.ExtraMembers{"", `{"a":"q7Zy","b":2}`} {
-					require.ErrorIs(t, pay(client, other), prepaid.ErrRequestIDReused)
+					require.ErrorIs(t, payStored(t, client, directEntry, time.Time{}, other), prepaid.ErrRequestIDReused)
 				}
 			}
 			requests := service.Requests()

@@ -102,20 +102,6 @@ func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 	}
 }
 
-// brittleConn is a connection that can be made to break before anything is written.
-type brittleConn struct {
-	net.Conn
-	broken *atomic.Bool
-}
-
-// Write writes nothing once the connection is broken.
-func (c brittleConn) Write(p []byte) (int, error) {
-	if c.broken.Load() {
-		return 0, net.ErrClosed
-	}
-	return c.Conn.Write(p)
-}
-
 // An unwritten payment is sent on another connection at once, however many are stale: it was sent once, and its
 // outcome was never unknown.
 func TestUnwrittenPaymentGoesOn(t *testing.T) {
@@ -140,8 +126,14 @@ func TestUnwrittenPaymentGoesOn(t *testing.T) {
 		connection, err := dial(ctx, network, address)
 		mu.Lock()
 		defer mu.Unlock()
-		made = append(made, new(atomic.Bool))
-		return brittleConn{connection, made[len(made)-1]}, err
+		broken := new(atomic.Bool)
+		made = append(made, broken)
+		return watchedConn{connection, func() error {
+			if broken.Load() {
+				return net.ErrClosed
+			}
+			return nil
+		}}, err
 	}
 	config := harness.Config(server.Address)
 	config.Transport, config.Retry.MaxAttempts = base, 1

@@ -63,37 +63,22 @@ func to(base http.RoundTripper, address string, traced bool) http.RoundTripper {
 // neither does a failed dial. A redemption that one of them has written is never sent again.
 func TestTransportOfTwoPaths(t *testing.T) {
 	t.Parallel()
+	const written, closed = true, false
+	type path struct{ written, traced, sure bool } // sure: it says whether it sent
 	for name, tc := range map[string]struct {
-		build   func(plain http.RoundTripper, writes string) twoPaths
-		outcome prepaid.Outcome
-		writes  int
+		first, second path
+		join          bool
+		outcome       prepaid.Outcome
+		writes        int
 	}{
-		"written untraced, then a traced dial": {func(plain http.RoundTripper, writes string) twoPaths {
-			return twoPaths{first: to(plain, writes, false), second: to(plain, closedAddress, true)}
-		}, prepaid.OutcomeUnknown, 1},
-		"the same, joined": {func(plain http.RoundTripper, writes string) twoPaths {
-			return twoPaths{first: to(plain, writes, false), second: to(plain, closedAddress, true), join: true}
-		}, prepaid.OutcomeUnknown, 1},
-		"a traced dial, then written untraced": {func(plain http.RoundTripper, writes string) twoPaths {
-			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, writes, false)}
-		}, prepaid.OutcomeUnknown, 1},
-		"the same, joined, the other way": {func(plain http.RoundTripper, writes string) twoPaths {
-			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, writes, false), join: true}
-		}, prepaid.OutcomeUnknown, 1},
-		"both written": {func(plain http.RoundTripper, writes string) twoPaths {
-			return twoPaths{first: to(plain, writes, true), second: to(plain, writes, true)}
-		}, prepaid.OutcomeUnknown, 1},
-		"two dials that say nothing": {func(plain http.RoundTripper, _ string) twoPaths {
-			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, closedAddress, true), join: true}
-		}, prepaid.OutcomeUnknown, 0},
-		"two dials that say so": {func(plain http.RoundTripper, _ string) twoPaths {
-			sure := transport.Wrappable(plain.(*http.Transport))
-			return twoPaths{first: to(sure, closedAddress, true), second: to(sure, closedAddress, false), join: true}
-		}, prepaid.OutcomeNotProcessed, 0},
-		"written, then a dial that says so": {func(plain http.RoundTripper, writes string) twoPaths {
-			sure := transport.Wrappable(plain.(*http.Transport))
-			return twoPaths{first: to(sure, writes, false), second: to(sure, closedAddress, true), join: true}
-		}, prepaid.OutcomeUnknown, 1},
+		"written untraced, then a traced dial": {path{written, false, false}, path{closed, true, false}, false, prepaid.OutcomeUnknown, 1},
+		"the same, joined":                     {path{written, false, false}, path{closed, true, false}, true, prepaid.OutcomeUnknown, 1},
+		"a traced dial, then written untraced": {path{closed, true, false}, path{written, false, false}, false, prepaid.OutcomeUnknown, 1},
+		"the same, joined, the other way":      {path{closed, true, false}, path{written, false, false}, true, prepaid.OutcomeUnknown, 1},
+		"both written":                         {path{written, true, false}, path{written, true, false}, false, prepaid.OutcomeUnknown, 1},
+		"two dials that say nothing":           {path{closed, true, false}, path{closed, true, false}, true, prepaid.OutcomeUnknown, 0},
+		"two dials that say so":                {path{closed, true, true}, path{closed, false, true}, true, prepaid.OutcomeNotProcessed, 0},
+		"written, then a dial that says so":    {path{written, false, true}, path{closed, true, true}, true, prepaid.OutcomeUnknown, 1},
 	} {
 		for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate()} {
 			t.Run(name+"/"+op.Name, func(t *testing.T) {
@@ -102,7 +87,17 @@ func TestTransportOfTwoPaths(t *testing.T) {
 				plain := &http.Transport{}
 				t.Cleanup(plain.CloseIdleConnections)
 				config := harness.Config("https://cards.example")
-				config.Transport = tc.build(plain, server.Address)
+				of := func(p path) http.RoundTripper {
+					base, address := http.RoundTripper(plain), closedAddress
+					if p.sure {
+						base = transport.Wrappable(plain)
+					}
+					if p.written {
+						address = server.Address
+					}
+					return to(base, address, p.traced)
+				}
+				config.Transport = twoPaths{of(tc.first), of(tc.second), tc.join}
 				failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 				require.Equal(t, tc.outcome, failure.Outcome, "%v", failure)
 				require.Len(t, server.Seen(), tc.writes)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +47,26 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A payment is sent in one write: no server can act on its head before its body arrives.
+func TestRequestLeavesInOneWrite(t *testing.T) {
+	t.Parallel()
+	op := harness.OpTransfer()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(op) })
+	var writes atomic.Int32
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		connection, err := new(net.Dialer).DialContext(ctx, network, address)
+		return watchedConn{connection, func() error { writes.Add(1); return nil }}, err
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	config := harness.Config(server.Address)
+	config.Transport = transport
+	client := harness.NewClient(t, config)
+	for range 5 {
+		require.NoError(t, op.Call(t.Context(), client))
+	}
+	require.EqualValues(t, 5, writes.Load())
 }
 
 // The headers of each request: the vendor's media type, Content-Type only with a body, and no parameters.
