@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/check"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 )
 
@@ -42,6 +45,8 @@ type caller struct {
 	t     *testing.T
 	http  *http.Client
 	token string
+
+	unchecked bool // by the published document
 }
 
 // IDs are plain strings to a caller, as on the wire.
@@ -179,7 +184,26 @@ func (c *caller) try(method, path, body string, header http.Header) (reply, erro
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	return reply{c.t, response.StatusCode, response.Header, text}, err
+	got := reply{c.t, response.StatusCode, response.Header, text}
+	if err == nil && !c.unchecked && json.Valid(text) {
+		got.conforms(request)
+	}
+	return got, err
+}
+
+// conforms checks a response by the published document.
+func (a reply) conforms(request *http.Request) {
+	a.t.Helper()
+	route, _, _ := exchange.NewTable(nil).Find(request)
+	if route == nil || a.status >= 500 || a.header.Get("Content-Type") != vendorJSON {
+		return
+	}
+	_, listed := route.Results.Get(strconv.Itoa(a.status))
+	require.True(a.t, listed, "%s: %d %s", route.Name, a.status, a.body)
+	checked := check.Response{
+		Operation: route.Operation, Query: request.URL.Query(), MediaType: vendorJSON, Status: a.status, Header: a.header, Body: a.body,
+	}
+	require.Empty(a.t, checked.Check(), "%s %s", route.Name, a.body)
 }
 
 func (c *caller) header(body string) http.Header {

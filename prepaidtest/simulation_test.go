@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -32,12 +31,6 @@ func (s *simulation) run(operation string, changes map[string]any) (bool, string
 	maps.Copy(all, changes)
 	text := body(s.t, `{"transaction_type":"Purchase","amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`, all)
 	got := s.post("simulation/"+operation, text).ok().object()
-	want := map[string][]string{
-		"transact": {"transaction_reference", "authorization_id", "success", "message"},
-		"advice":   {"authorization_id", "success", "message"}, "reverse": {"authorization_id", "success", "message"},
-		"clear": {"success", "message"}, "reverse_clear": {"success", "message"},
-	}[operation]
-	require.ElementsMatch(s.t, want, slices.Collect(maps.Keys(got)), operation)
 	authorisation, _ := got["authorization_id"].(string)
 	return got["success"].(bool), got["message"].(string), authorisation
 }

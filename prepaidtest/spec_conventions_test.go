@@ -116,7 +116,7 @@ func TestSpec_8_PageSizesAreASetting(t *testing.T) {
 // Every error status of the reference has the shape of section 7: refused checks media type, code and members.
 func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{PermittedCompanies: []prepaid.CompanyID{}, RateLimit: 10, RateWindow: 1 << 40})
+	c := start(t, Options{PermittedCompanies: []prepaid.CompanyID{}, RateLimit: 10, RateWindow: 1 << 40, ReportDelay: time.Hour})
 	c.post("funding/redemptions", `{}`).refused(400, "invalid_request")
 	c.send("GET", "hooks", "", http.Header{}).refused(401, "unauthorized")
 	c.post("policy/42/categories", `{}`).refused(403, "forbidden")

@@ -21,17 +21,8 @@ func TestSpec_2_9_WalletTokens(t *testing.T) {
 	tokens := c.get("accounts/" + id + "/tokens").ok().list()
 	require.Len(t, tokens, 1)
 	token := tokens[0]
-	for _, required := range []string{
-		"storage_technology", "device", "last_comment_id", "token_type", "token_requestor_id", "token_assurance_level", "current_status_date_time",
-		"current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date", "token_unique_reference", "token_deleted_from_consumer_app",
-	} {
-		require.Contains(t, token, required)
-	}
 	require.Equal(t, "suspended", token["current_status_code"])
 	require.Equal(t, []any{"issuer"}, token["suspenders"])
-	require.Len(t, token["token_unique_reference"], 48)
-	require.LessOrEqual(t, len(token["token_requestor_id"].(string)), 11)
-	require.Len(t, token["expiration_date"], 4)
 	require.Equal(t, map[string]any{"device_type": "watch1"}, token["device"])
 }
 
