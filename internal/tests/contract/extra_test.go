@@ -11,7 +11,6 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/sample"
 )
 
 // Further members are sent after all others, and never replace one.
@@ -23,13 +22,8 @@ func TestExtraMembers(t *testing.T) {
 			continue
 		}
 		met++
-		values, err := sample.NewRequest(o, false).Arguments()
-		require.NoError(t, err)
 		with := func(extra string) []any { // the arguments with further members
-			params := reflect.New(reflect.TypeOf(values[len(values)-1])).Elem()
-			params.Set(reflect.ValueOf(values[len(values)-1]))
-			params.FieldByName("Extra").SetString(extra)
-			return append(values[:len(values)-1:len(values)-1], params.Interface())
+			return changed(t, o, func(params reflect.Value) { params.FieldByName("Extra").SetString(extra) })
 		}
 		t.Run(o.Name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +34,8 @@ func TestExtraMembers(t *testing.T) {
 				fault := harness.Fault{Field: field, Rule: rule}
 				requireRefusal(t, sendsNothing(t, harness.Calling(o.Name, with(extra)...)), "q7Zx", fault)
 				requireRefusal(t, sendsNothingWith(t, skipping(), harness.Calling(o.Name, with(extra)...)), "q7Zx", fault)
-				if payment, ok := with(extra)[len(values)-1].(prepaid.PaymentParams); ok {
+				values := with(extra)
+				if payment, ok := values[len(values)-1].(prepaid.PaymentParams); ok {
 					harness.RequireFaults(t, payment.Validate(), "q7Zx", fault)
 				}
 			}

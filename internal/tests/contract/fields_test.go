@@ -50,7 +50,7 @@ func TestFieldsHaveMembers(t *testing.T) {
 	require.Empty(t, own, "members of the document, or no fields")
 }
 
-// Each enumeration of the document has the client's constants, with the names that follow from the values or that the document gives.
+// Each enumeration of the document has a constant of the client for each value, and no other.
 func TestEnumerations(t *testing.T) {
 	t.Parallel()
 	declared, met := constants(t), map[string]bool{}

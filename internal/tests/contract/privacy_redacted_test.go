@@ -106,14 +106,6 @@ func TestRedactedLogValue(t *testing.T) {
 	for _, value := range []any{page, &page} {
 		require.Equal(t, `{"account":{"number":2,"items":1,"total_pages":3,"total_items":21}}`, logged(t, value, false))
 	}
-	require.Equal(t, `{"account":{"Account":{"ID":"a","CardNumber":"[REDACTED]"},"Created":true}}`,
-		logged(t, &prepaid.Issued{Account: &prepaid.Account{ID: "a", CardNumber: "x"}, Created: true}, false))
-	require.Equal(t, `{"account":{"RequestID":"r","Destination":{"BSB":"1","AccountName":"[REDACTED]"}}}`,
-		logged(t, prepaid.DirectEntryOutParams{RequestID: "r", Destination: prepaid.BankAccount{BSB: "1", AccountName: "n"}}, false))
-	require.Equal(t, `{"account":{"Account":{"Cardholder":{"Title":"[REDACTED]"}},"ProgramClientID":"p"}}`,
-		logged(t, prepaid.IssueParams{Account: prepaid.CreateAccountParams{Cardholder: &prepaid.Cardholder{Title: "x"}}, ProgramClientID: "p"}, false))
-	require.Equal(t, `{"account":{"Device":{"Name":"[REDACTED]"},"TokenSuffix":"1234"}}`,
-		logged(t, prepaid.WalletToken{Device: prepaid.WalletDevice{Name: "x"}, TokenSuffix: "1234"}, false))
 	require.Equal(t, `{"account":{"URI":"https://[REDACTED]@h.example/","Scope":[7]}}`,
 		logged(t, prepaid.UpdateHookParams{URI: "https://ann:s3cret@h.example/", Scope: []prepaid.CompanyID{7}}, false))
 	require.Equal(t, `{}`, logged(t, prepaid.Account{}, false), "an empty group is left out")

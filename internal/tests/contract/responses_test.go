@@ -123,7 +123,7 @@ func TestResponses(t *testing.T) {
 			check := func(name string, body any, fails bool) {
 				data, err := json.Marshal(body)
 				require.NoError(t, err)
-				result, err := respond(t, r, string(data))
+				result, err := respond(t, r, o.Success()[0], string(data))
 				if fails {
 					requireUndecoded(t, o, err, name)
 					return
@@ -154,11 +154,12 @@ func TestResponses(t *testing.T) {
 }
 
 // respond makes a request that gets a success with a body.
-func respond(t *testing.T, r *sample.Request, body string, headers ...string) (result any, err error) {
+func respond(t *testing.T, r *sample.Request, status, body string, headers ...string) (result any, err error) {
 	t.Helper()
-	status, _ := strconv.Atoi(r.Operation.Success()[0])
+	code, err := strconv.Atoi(status)
+	require.NoError(t, err)
 	config := harness.ServiceConfig()
-	script := harness.NewScript(harness.Respond(status, harness.VendorJSON, body, headers...))
+	script := harness.NewScript(harness.Respond(code, harness.VendorJSON, body, headers...))
 	script.CountReads = true
 	config.Transport = harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: script}
 	if r.Operation.Name == "Token" {
@@ -186,14 +187,20 @@ func requireUndecoded(t *testing.T, o *reference.Operation, err error, name stri
 	require.True(t, !undecodable || !strings.Contains(err.Error(), "é"), "%s: %v", name, err)
 }
 
-// The headers of a page are the fields of Page.
-func TestPageHeaders(t *testing.T) {
+// The headers of a page are the fields of Page, and a 204 is an empty list.
+func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, o := range reference.Read().Operations {
+		if _, listed := o.Results.Get("204"); listed && o.Response() != nil && o.Also["204"] == "" {
+			page, err := respond(t, sample.NewRequest(o, true), "204", "")
+			require.NoError(t, err, o.Name)
+			items, _ := unwrapped(page, nil)
+			require.Zero(t, items.Len(), o.Name)
+		}
 		if result, ok := o.Results.Get("200"); ok && result.Headers["X-PageSize"] != nil {
 			r := sample.NewRequest(o, true)
 			r.Query.Set("page_number", "2")
-			page, err := respond(t, r, "[]", "X-PageSize: 17", "X-TotalPages: 3", "X-TotalItems: 41")
+			page, err := respond(t, r, "200", "[]", "X-PageSize: 17", "X-TotalPages: 3", "X-TotalItems: 41")
 			require.NoError(t, err, o.Name)
 			v := reflect.ValueOf(page).Elem()
 			for name, want := range map[string]int64{"Number": 2, "Size": 17, "TotalPages": 3, "TotalItems": 41} {

@@ -139,7 +139,7 @@ func (b *binder) set(to reflect.Value, s *reference.Schema, value any) {
 	case reflect.Struct:
 		b.members(to, s, value)
 	case reflect.Slice:
-		list := value.([]any)
+		list, _ := value.([]any)
 		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
 		for i, element := range list {
 			b.set(to.Index(i), s.Items, element)
@@ -147,11 +147,16 @@ func (b *binder) set(to reflect.Value, s *reference.Schema, value any) {
 	case reflect.String:
 		to.SetString(text(to.Type(), value))
 	case reflect.Bool:
-		to.SetBool(value.(bool))
+		flag, ok := value.(bool)
+		if !ok {
+			b.fail("%s is no %s", value, to.Type())
+		}
+		to.SetBool(flag)
 	default:
-		n, err := value.(json.Number).Int64()
-		if err != nil {
-			b.failures = append(b.failures, err)
+		number, ok := value.(json.Number)
+		n, err := number.Int64()
+		if !ok || err != nil {
+			b.fail("%s is no %s", value, to.Type())
 		}
 		to.SetInt(n)
 	}
@@ -212,6 +217,10 @@ func (r *Reader) Compare(at string, s *reference.Schema, value any, got reflect.
 			return
 		}
 		for i := range list {
+			if s.Items == nil {
+				r.differ(at, "a list in Go")
+				return
+			}
 			r.Compare(fmt.Sprintf("%s[%d]", at, i), s.Items, list[i], got.Index(i))
 		}
 	case !Equal(value, got):
