@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,7 +93,9 @@ func edges(s *reference.Schema) (all []edge) {
 	case s.Future:
 		add("x-future", true, day(1))
 		add("x-future", false, day(0), day(-1))
-	case s.Format == "date-time", s.Encoding != "", len(s.Properties) > 0: // a Go type has no other values
+	case s.Format == "date-time":
+		add("format", true, "1973-05-04T00:00:00Z") // a time in the past; a Go type has no other values than times
+	case s.Encoding != "", len(s.Properties) > 0:
 	case len(s.Enum) > 0:
 		for _, value := range s.Enum {
 			add("enum", true, sample.Plain(value))
@@ -103,11 +106,11 @@ func edges(s *reference.Schema) (all []edge) {
 			add("enum", false, json.Number("-1"), json.Number("977"))
 		}
 	case s.ExclusiveMinimum != nil:
-		add("exclusiveMinimum", true, json.Number("0.0000000000000000001"))
-		add("exclusiveMinimum", false, json.Number("0"), json.Number("-9.17"))
+		add("exclusiveMinimum", true, decimal(*s.ExclusiveMinimum+0.001))
+		add("exclusiveMinimum", false, decimal(*s.ExclusiveMinimum), decimal(*s.ExclusiveMinimum-9.17))
 	case s.Minimum != nil:
-		add("minimum", true, json.Number("0"))
-		add("minimum", false, json.Number("-9.17"))
+		add("minimum", true, decimal(*s.Minimum))
+		add("minimum", false, decimal(*s.Minimum-0.001), decimal(*s.Minimum-9.17))
 	case s.MinItems > 0:
 		add("minItems", false, []any{})
 	case s.Type[0] == "string":
@@ -120,6 +123,8 @@ func edges(s *reference.Schema) (all []edge) {
 	}
 	return all
 }
+
+func decimal(value float64) json.Number { return json.Number(strconv.FormatFloat(value, 'f', -1, 64)) }
 
 // formTexts are texts of a format, and others after an exclamation mark.
 func formTexts() map[string][]string {

@@ -45,3 +45,7 @@ func ValidReverse() prepaid.ReverseFundingParams {
 }
 
 const UUID = "01234567-89ab-cdef-0123-456789abcdef"
+
+func ValidExchangeKey() prepaid.ExchangeKeyParams {
+	return prepaid.ExchangeKeyParams{ApplicationID: UUID, KeyID: UUID, EphemeralKey: prepaid.NewEphemeralKey()}
+}
