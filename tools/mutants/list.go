@@ -81,7 +81,7 @@ func mutants() []mutant {
 			old: "!r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead", new: "false",
 		},
 		{
-			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
+			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
 			old: "c.repeats.afterAny(liveness.First(ctx, r.lastSent), r.lastSent)", new: "c.repeats.after(r.lastSent, r.lastSent)",
 		},
 		{

@@ -115,13 +115,14 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 		require.Equal(t, before.Add(40*time.Second), client.Accounts.NotBefore(before))
 		short := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
 		require.Equal(t, before.Add(40*time.Second), short.Accounts.NotBefore(before), "another may have sent it")
-		refusedOnce := func(client *prepaid.Client) error { // after a request of another process, sent now
+		refusedOnce := func(client *prepaid.Client, wait time.Duration) error { // after a request of another process, sent now
 			params := harness.ValidTransfer()
 			params.LastSent = time.Now()
 			_, err := client.Accounts.Transfer(t.Context(), "acc-1", params)
+			require.Equal(t, wait, time.Since(params.LastSent), "any client of a family may have sent it")
 			return err
 		}
-		early := refusedOnce(short)
+		early := refusedOnce(short, 40*time.Second)
 		require.False(t, prepaid.ProvesNotApplied(early, harness.CallError(t, early).LastSent.Add(-11*time.Second)))
 		require.True(t, prepaid.ProvesNotApplied(early, harness.CallError(t, early).LastSent.Add(-40*time.Second)))
 
@@ -130,7 +131,7 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 			require.Equal(t, before.Add(130*time.Second), one.Accounts.NotBefore(before))
 			require.True(t, one.Accounts.NotBefore(time.Time{}).IsZero())
 		}
-		refusal := refusedOnce(client)
+		refusal := refusedOnce(client, 130*time.Second)
 		require.False(t, prepaid.ProvesNotApplied(refusal, harness.CallError(t, refusal).LastSent.Add(-130*time.Second+1)))
 		require.True(t, prepaid.ProvesNotApplied(refusal, harness.CallError(t, refusal).LastSent.Add(-130*time.Second)))
 

@@ -86,7 +86,7 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 }
 
 // A transport that breaks its contract is an error, and holds no slot.
-func TestTransportThatResponsesNothing(t *testing.T) {
+func TestTransportThatReturnsNothing(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
 		limiter := new(feedbackLimiter)

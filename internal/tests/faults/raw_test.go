@@ -15,47 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/reference"
-	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
-
-// rawCases are a call of Client.Do for each class that can be declared. They stand in the table of outcomes as one more
-// operation each.
-func rawCases() []tableCase {
-	var cases []tableCase
-	for _, raw := range []struct {
-		method     string
-		repeatable bool
-		class      string
-		body       any
-	}{
-		{method: "POST", class: "never", body: map[string]string{"request_id": "pay-1"}},
-		{method: "GET", class: "never"},
-		{method: "GET", repeatable: true, class: "read"},
-		{method: "PUT", repeatable: true, class: "repeated", body: map[string]string{"state": "blocked"}},
-	} {
-		request := prepaid.RawRequest{
-			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
-			Body: raw.body, Repeatable: raw.repeatable,
-		}
-		o := &reference.Operation{Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Body: "refusal", Safety: raw.class}
-		f := &contract.Fixture{Operation: o.Name, Outcome: "200"}
-		f.Response.Status, f.Response.Body = http.StatusOK, json.RawMessage(`{"id":"acc-1"}`)
-		f.Response.Header = map[string]string{"Content-Type": harness.VendorJSON}
-		call := func(ctx context.Context, client *prepaid.Client) error {
-			var out struct {
-				ID string `json:"id"`
-			}
-			return client.Do(ctx, request, &out)
-		}
-		cases = append(cases, tableCase{o, o.Safety, call, f})
-	}
-	return cases
-}
-
-// isRaw reports a call of Client.Do, for which any success is one.
-func (c *tableCase) isRaw() bool { return strings.HasPrefix(c.operation.Name, c.operation.Method) }
 
 // rawRequest is a call that nothing is wrong with.
 func rawRequest() prepaid.RawRequest {

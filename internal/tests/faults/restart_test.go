@@ -314,24 +314,6 @@ func TestLastSentIsRemembered(t *testing.T) {
 	})
 }
 
-// Any client of a family may have sent it before the restart: the longest wait counts.
-func TestLastSentByTheLongestWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
-		client := harness.NewClient(t, harness.ClockConfig(service))
-		_, err := client.With(prepaid.Overrides{AttemptTimeout: 2 * time.Minute})
-		require.NoError(t, err)
-		params := harness.ValidTransfer()
-		params.LastSent = time.Now()
-		began := time.Now()
-		_, err = client.Accounts.Transfer(t.Context(), "acc-1", params)
-		require.NoError(t, err)
-		require.Equal(t, client.Accounts.NotBefore(began), time.Now())
-		require.Equal(t, 130*time.Second, time.Since(began))
-	})
-}
-
 // The repeat within the call after a restart waits for its own first attempt, too.
 func TestRepeatAfterARestartWaitsForItself(t *testing.T) {
 	t.Parallel()

@@ -42,28 +42,6 @@ func eachTransport(t *testing.T, test func(t *testing.T, config func(address str
 	}
 }
 
-// net/http sends a GET again by itself when a kept-alive connection breaks. A report start must not be: the service
-// may have begun the run.
-func TestReportStartOnStaleConnectionIsSentOnce(t *testing.T) {
-	t.Parallel()
-	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
-		t.Helper()
-		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-			if p.Request.Target == harness.OpGet().Path {
-				p.Succeed(harness.OpGet())
-				return
-			}
-			p.Reset() // after reading the whole request
-		})
-		client := harness.NewClient(t, config(server.Address))
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		err := harness.OpStart().Call(t.Context(), client)
-		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-		require.Equal(t, 1, harness.CallError(t, err).Attempts)
-		require.Len(t, server.Seen(), 2, "one read and one start")
-	})
-}
-
 // A write that went out on a kept-alive connection which then breaks, as only a RoundTripper that does not pass Close on
 // brings about, is not repeated by net/http, and not by the client unless its class allows it.
 func TestWriteOnStaleConnection(t *testing.T) {

@@ -1,3 +1,4 @@
+// Package tree reads parts of the repository for tests in any folder.
 package tree
 
 import (
