@@ -144,11 +144,6 @@ func TestSpec_4_3_ListsAllInvalidFieldsAndChangesNothing(t *testing.T) {
 		part, body string
 		fields     []string
 	}{
-		{"categories", `{"add":[5812,"x",1.5],"remove":[true],"reason":1,"more":1}`, []string{"add[1]", "add[2]", "remove[0]", "reason", "more"}},
-		{
-			"merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","description":"d"},{}],"remove":[{"acquirer_id":"1"}]}`,
-			[]string{"add[1].acquirer_id", "add[1].card_acceptor_id", "add[1].description", "remove[0].acquirer_id", "remove[0].card_acceptor_id"},
-		},
 		{
 			"terminals", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"},{"description":1}],"remove":[{}]}`,
 			[]string{"add[1].acquirer_id", "add[1].card_acceptor_id", "add[1].terminal_id", "add[1].description", "remove[0].acquirer_id", "remove[0].card_acceptor_id", "remove[0].terminal_id"},

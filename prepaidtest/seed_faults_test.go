@@ -10,48 +10,29 @@ const goodHook = `{"uri":"https://hooks.example.com/","scope":[42],"filter_spec"
 // faultySeed is the text after a good element of each list, and the whole error.
 type faultySeed struct{ companies, accounts, reports, hooks, want string }
 
-// faultySeeds has at least one fault of each rule of Load.
+// faultySeeds has at least one fault of each rule of Load, and some of the rules of the document.
 func faultySeeds() map[string]faultySeed {
 	seeds := make(map[string]faultySeed)
 	for faulty, want := range map[string]string{
-		`{"id":8,"colour":"sekret"}`:       "colour is not known here; known are categories, client_id, id, loop, merchants, product_type, program_id, terminals",
-		`{}`:                               "id is required",
-		`{"id":0}`:                         "id must be at least 1",
-		`{"id":7}`:                         "id is there twice",
-		`{"id":8,"loop":"sekret"}`:         "loop must be one of open, closed, none",
-		`{"id":8,"product_type":"sekret"}`: "product_type must be one of reloadable, gift, loyalty",
-		`{"id":8,"loop":"none","categories":[1]}`:                              "categories is not for a company with loop none",
-		`{"id":8,"loop":"none","merchants":[]}`:                                "merchants is not for a company with loop none",
-		`{"id":8,"loop":"none","terminals":[]}`:                                "terminals is not for a company with loop none",
-		`{"id":8,"categories":[1,10000]}`:                                      "categories[1] must be at most 9999",
-		`{"id":8,"categories":[1,-1]}`:                                         "categories[1] must be at least 0",
-		`{"id":8,"categories":[1,"sekret"]}`:                                   "categories[1] must be an integer",
-		`{"id":8,"categories":[1,2,1]}`:                                        "categories[2] is there twice",
-		`{"id":8,"merchants":[{"acquirer_id":1,"card_acceptor_id":"sekret"}]}`: "merchants[0].description is required",
-		`{"id":8,"merchants":[` + merchantText + `,` + merchantText + `]}`:     "merchants[1] is there twice",
-		`{"id":8,"terminals":[{"acquirer_id":1,"card_acceptor_id":"sekret"}]}`: "terminals[0].terminal_id is required",
-		`{"id":8,"terminals":[` + terminalText + `,` + terminalText + `]}`:     "terminals[1] is there twice",
-		`{"id":8,"terminals":[{"acquirer_id":1,"card_acceptor_id":"s","terminal_id":"s","id":5}]}`: "terminals[0].id is not known here; " +
-			"known are acquirer_id, card_acceptor_id, card_acceptor_name_location, description, terminal_id",
+		`{"id":8,"colour":"sekret"}`:                                       "colour is not known here; known are categories, client_id, id, loop, merchants, product_type, program_id, terminals",
+		`{"id":7}`:                                                         "id is there twice",
+		`{"id":8,"loop":"none","categories":[1]}`:                          "categories is not for a company with loop none",
+		`{"id":8,"loop":"none","merchants":[]}`:                            "merchants is not for a company with loop none",
+		`{"id":8,"loop":"none","terminals":[]}`:                            "terminals is not for a company with loop none",
+		`{"id":8,"categories":[1,2,1]}`:                                    "categories[2] is there twice",
+		`{"id":8,"merchants":[` + merchantText + `,` + merchantText + `]}`: "merchants[1] is there twice",
+		`{"id":8,"terminals":[` + terminalText + `,` + terminalText + `]}`: "terminals[1] is there twice",
 	} {
 		seeds[faulty] = faultySeed{companies: "," + faulty, want: "companies[2]." + want}
 	}
 	for faulty, want := range map[string]string{
-		`{"account_id":"there"}`:                                   "account_id exists on the server",
-		`{"account_id":"a1"}`:                                      "account_id is there twice",
-		`{"account_id":""}`:                                        "account_id has fewer than 1 characters",
-		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(AccountStatuses(), ", "),
-		`{"status":"active","status":"sekret"}`:                    "names a member twice",
-		`{"company_id":"sekret"}`:                                  "company_id must be an integer",
-		`{"company_id":9}`:                                         "company_id is not a company of the document or the server",
-		`{"card_holder_type":3}`:                                   "card_holder_type must be one of 1, 2",
-		`{"corresponding_account_id":"sekret"}`:                    "corresponding_account_id is not an account of the document or the server",
-		`{"mdes_config_id":"sekretsekre"}`:                         "mdes_config_id has more than 10 characters",
-		`{"name_on_card":"sekret"}`:                                "name_on_card must match ^[0-9A-Z/.-]*$",
-		`{"free_text":{"free_int1":5}}`:                            "free_text.free_int1 must be a string",
-		`{"portal_identifier":{"client_id":"s","program_id":"s"}}`: "portal_identifier.cardholder_id is required",
-		`{"balance":1.0000000000000000001}`:                        "balance must be a decimal number of at most 19 digits",
-		`{"transactions":5}`:                                       "transactions must be an array",
+		`{"account_id":"there"}`:                "account_id exists on the server",
+		`{"account_id":"a1"}`:                   "account_id is there twice",
+		`{"status":"active","status":"sekret"}`: "names a member twice",
+		`{"company_id":9}`:                      "company_id is not a company of the document or the server",
+		`{"card_holder_type":3}`:                "card_holder_type must be one of 1, 2",
+		`{"corresponding_account_id":"sekret"}`: "corresponding_account_id is not an account of the document or the server",
+		`{"balance":1.0000000000000000001}`:     "balance must be a decimal number of at most 19 digits",
 	} {
 		dot := "."
 		if want == "names a member twice" {
@@ -65,24 +46,17 @@ func faultySeeds() map[string]faultySeed {
 		`{"template":"t","csv":""}`:     "csv has no header row or is not CSV",
 		`{"template":"t","csv":"\"a"}`:  "csv has no header row or is not CSV",
 		`{"template":"good","csv":"a"}`: "template is there twice",
-		`{"template":"","csv":"a"}`:     "template has fewer than 1 characters",
-		`{"template":"t"}`:              "csv is required",
 	} {
 		seeds[faulty] = faultySeed{reports: "," + faulty, want: "reports[1]." + want}
 	}
 	for change, want := range map[string]string{
 		`"uri":"http://sekret.example.com/"`: "uri must be a valid HTTPS URI",
 		`"scope":[42,9]`:                     "scope[1] is not a company of the document or the server",
-		`"scope":["sekret"]`:                 "scope[0] must be an integer",
 		`"filter_spec":"sekret"`:             "filter_spec must be a known filter",
-		`"enabled":"sekret"`:                 "enabled must be true or false",
-		`"reliability_mode":"sekret"`:        "reliability_mode must be one of none, store_undeliverable",
 		`"hmac_key_id":"sek;ret"`:            "hmac_key_id must match ^[!-:<-~]*$",
-		`"hmac_key_secret":"sekret"`:         "hmac_key_secret has fewer than 64 characters",
 	} {
 		name, _, _ := strings.Cut(change, ":")
 		seeds[change] = faultySeed{hooks: "," + withMember(goodHook, name, change), want: "hooks[1]." + want}
-		seeds["no "+name] = faultySeed{hooks: "," + withMember(goodHook, name, ""), want: "hooks[1]." + strings.Trim(name, `"`) + " is required"}
 	}
 	seeds["hook id"] = faultySeed{hooks: `,` + strings.Replace(goodHook, "{", `{"id":"sekret",`, 1), want: "hooks[1].id is not known here; " +
 		"known are enabled, filter_spec, hmac_key_id, hmac_key_secret, reliability_mode, scope, uri"}
@@ -98,25 +72,15 @@ const (
 func faultyTransactions(seeds map[string]faultySeed) {
 	for change, want := range map[string]string{
 		`"type":"295"`:                         "type must match ^[0-9]{4}$",
-		`"type":2950`:                          "type must be a string",
-		`"amount":"sekret"`:                    "amount must be a decimal number of at most 19 digits",
 		`"occurred_at":"2024-01-01T23:59:59Z"`: "occurred_at must not be before the transaction above it",
 		`"occurred_at":"2999-01-01T00:00:00Z"`: "occurred_at must not be in the future",
-		`"occurred_at":"sekret"`:               "occurred_at must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ",
 		`"fee_amount":-1`:                      "fee_amount must be at least 0",
-		`"merchant_category_code":"sekr"`:      "merchant_category_code must match ^[0-9]{4}$",
 		`"parent_id":"sekret"`: "parent_id is not known here; known are acquirer_id, amount, card_acceptor_id, fee_amount, " +
 			"merchant_category_code, occurred_at, reference, terminal_id, type",
 	} {
 		name, _, _ := strings.Cut(change, ":")
 		seeds["transaction "+change] = faultySeed{
 			accounts: `,{"transactions":[` + loadText + `,` + withMember(loadText, name, change) + `]}`, want: "accounts[1].transactions[1]." + want,
-		}
-		if strings.Contains(loadText, name) {
-			seeds["no transaction "+name] = faultySeed{
-				accounts: `,{"transactions":[` + withMember(loadText, name, "") + `]}`,
-				want:     "accounts[1].transactions[0]." + strings.Trim(name, `"`) + " is required",
-			}
 		}
 	}
 	most := withMember(loadText, `"amount"`, `"amount":9999999999999999999`)
@@ -133,7 +97,6 @@ func faultyTokens(seeds map[string]faultySeed) {
 	for token, want := range map[string]string{
 		`"device":{"sekret":1}`:               "device.sekret is not known here; known are device_id, device_name, device_type, secure_element_id",
 		`"account_pan_sequence_number":"100"`: "account_pan_sequence_number must match ^0[0-9]{2}$",
-		`"suspenders":["s",1]`:                "suspenders[1] must be a string",
 	} {
 		seeds[token] = faultySeed{accounts: `,{"wallet_tokens":[{},{` + token + `}]}`, want: "accounts[1].wallet_tokens[1]." + want}
 	}
