@@ -16,8 +16,9 @@ import (
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
 	BaseURL string `env:"BASE_URL"`
-	// ClientID and ClientSecret are the OAuth client. The secret is not printed.
-	ClientID     string `env:"CLIENT_ID"`
+	// ClientID is the OAuth client.
+	ClientID string `env:"CLIENT_ID"`
+	// ClientSecret is its secret. It is not printed.
 	ClientSecret string `env:"CLIENT_SECRET"`
 	// Vendor is the word in application/vnd.<vendor>+json.
 	Vendor string `env:"VENDOR"`
@@ -25,25 +26,30 @@ type Target struct {
 	HTTPClient *http.Client
 	// CompanyID is a company whose policy the caller may change.
 	CompanyID int64 `env:"COMPANY_ID"`
-	// AccountID and SecondAccountID are EAIDs of active, plastic-enabled accounts of the company, with money.
-	AccountID       string `env:"ACCOUNT_ID"`
+	// AccountID is the EAID of an active, plastic-enabled account of the company, with money.
+	AccountID string `env:"ACCOUNT_ID"`
+	// SecondAccountID is that of another one.
 	SecondAccountID string `env:"SECOND_ACCOUNT"`
-	// ProgramClientID and AccountKey are the client_id and the client_account_key in a search for AccountID.
+	// ProgramClientID is the client_id in a search for AccountID.
 	ProgramClientID string `env:"PROGRAM_CLIENT"`
-	AccountKey      string `env:"ACCOUNT_KEY"`
+	// AccountKey is the client_account_key in this search.
+	AccountKey string `env:"ACCOUNT_KEY"`
 	// ReportTemplate is the name of a report template.
 	ReportTemplate string `env:"REPORT_TEMPLATE"`
 	// WalletProvider is a wallet that takes no certificates.
 	WalletProvider string `env:"WALLET_PROVIDER"`
 	// HookReceiver is the HTTPS address given to a disabled hook. Nothing is sent to it.
 	HookReceiver string `env:"HOOK_RECEIVER"`
-	// ApplicationID and KeyID are UUIDs of an application of the key exchange and of its key.
+	// ApplicationID is the UUID of an application of the key exchange.
 	ApplicationID string `env:"APPLICATION_ID"`
-	KeyID         string `env:"KEY_ID"`
-	// PayOutBSB (six digits), PayOutNumber (digits only) and PayOutName are the bank account for a direct entry out.
-	PayOutBSB    string `env:"PAYOUT_BSB"`
+	// KeyID is the UUID of its key.
+	KeyID string `env:"KEY_ID"`
+	// PayOutBSB is the branch of the bank account for a direct entry out: six digits.
+	PayOutBSB string `env:"PAYOUT_BSB"`
+	// PayOutNumber is the number of this account: digits only.
 	PayOutNumber string `env:"PAYOUT_NUMBER"`
-	PayOutName   string `env:"PAYOUT_NAME"`
+	// PayOutName is the name of this account.
+	PayOutName string `env:"PAYOUT_NAME"`
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90 s.
 	SimulatorWait time.Duration `env:"SIMULATOR_WAIT"`
 	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
