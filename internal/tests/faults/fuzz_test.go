@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,77 +130,6 @@ func FuzzTokenResponse(f *testing.F) {
 		require.False(t, strings.ContainsFunc(token.AccessToken, unfit))
 		require.True(t, strings.EqualFold(token.TokenType, "bearer"))
 	})
-}
-
-// FuzzPageHeaders gives an iteration any paging headers: a malformed count is an error. Otherwise it ends, delivers every item of every page it read, and calls the
-// list incomplete only when a header promised more.
-func FuzzPageHeaders(f *testing.F) {
-	f.Add("50", "1", "1", uint8(1))
-	f.Add("", "", "", uint8(3))
-	f.Add("-1", "99999999999999999999", "x", uint8(2))
-	f.Add("0", "0", "0", uint8(0))
-	f.Add("", "1", "1", uint8(0))
-	f.Fuzz(func(t *testing.T, size, pages, total string, items uint8) {
-		header := make(http.Header)
-		header.Set("Content-Type", "application/vnd.vendor+json")
-		header["X-PageSize"], header["X-TotalPages"], header["X-TotalItems"] = []string{size}, []string{pages}, []string{total}
-		header.Set("X-PageSize", size)
-		header.Set("X-TotalPages", pages)
-		header.Set("X-TotalItems", total)
-		wire := &countedPages{header: header, items: int(items) % 8}
-		config := contract.Config(wire)
-		client := harness.NewClient(t, config)
-		malformed := slices.ContainsFunc([]string{pages, total}, func(text string) bool {
-			n, err := strconv.Atoi(text)
-			return text != "" && (err != nil || n < 0)
-		})
-		got := 0
-		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.Paging{Prefetch: int(items) / 64}) {
-			if malformed {
-				require.ErrorAs(t, err, new(*prepaid.DecodeError))
-				return
-			}
-			if err != nil {
-				require.ErrorAs(t, err, new(*prepaid.IncompleteListError))
-				promises := func(header string, more int) bool { n, err := strconv.Atoi(header); return err == nil && n > more }
-				require.True(t, promises(total, got) || promises(pages, got/max(wire.items, 1)), "%d seen", got)
-				break
-			}
-			require.Equal(t, strconv.Itoa(got), strings.TrimLeft(string(code.Code[:3]), "0")+string(code.Code[3:]))
-			got++
-		}
-		require.False(t, malformed)
-		if reported, err := strconv.Atoi(pages); err != nil {
-			require.Equal(t, wire.items*lastCountedPage, got, "nothing reported: all pages up to the empty one")
-		} else {
-			require.Equal(t, wire.items*min(max(reported, 1), lastCountedPage), got)
-		}
-	})
-}
-
-// countedPages has lastCountedPage pages of numbered codes.
-type countedPages struct {
-	header http.Header
-	items  int
-}
-
-const lastCountedPage = 5
-
-// RoundTrip implements http.RoundTripper.
-func (c *countedPages) RoundTrip(r *http.Request) (*http.Response, error) {
-	number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
-	if err != nil {
-		return nil, err
-	}
-	response := &http.Response{StatusCode: http.StatusNoContent, Header: c.header, Body: http.NoBody, Request: r}
-	if number <= lastCountedPage && c.items > 0 {
-		var codes []string
-		for i := range c.items {
-			codes = append(codes, `{"code":`+strconv.Itoa((number-1)*c.items+i)+`,"description":"x"}`)
-		}
-		response.StatusCode, response.Body = http.StatusOK, io.NopCloser(strings.NewReader("["+strings.Join(codes, ",")+"]"))
-	}
-	return response, nil
 }
 
 // FuzzPath gives the path any account and hook id: refused before anything is sent, or exactly one segment.

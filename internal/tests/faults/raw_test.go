@@ -123,57 +123,6 @@ func TestRawCallResponses(t *testing.T) {
 	}
 }
 
-// A type of this package that a caller's struct embeds hides none of the other members, neither sent nor received.
-func TestRawCallWithTypesOfThisPackage(t *testing.T) {
-	t.Parallel()
-	call := func(body string, sent, out any) (*harness.Script, error) {
-		script := harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
-		return script, script.Client(t).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: sent}, out)
-	}
-	type more struct {
-		prepaid.Account
-		Limit prepaid.Amount `json:"limit"`
-	}
-	var embeds more
-	_, err := call(strings.TrimSuffix(harness.AccountJSON, "}")+`,"limit":"5"}`, nil, &embeds)
-	require.NoError(t, err)
-	require.Equal(t, "5.00", embeds.Limit.String())
-	require.Equal(t, "12.50", embeds.Balance.String())
-
-	person := harness.NewCardParams().Cardholder
-	for _, sent := range []any{
-		struct {
-			prepaid.Cardholder
-			Extra string `json:"extra"`
-		}{*person, "kept"},
-		struct {
-			*prepaid.Cardholder
-			Extra string `json:"extra"`
-		}{person, "kept"},
-		struct {
-			prepaid.TransferParams
-			Extra string `json:"extra"`
-		}{harness.ValidTransfer(), "kept"},
-	} {
-		script, err := call(`{}`, sent, nil)
-		require.NoError(t, err)
-		require.Contains(t, script.Requests()[0].Body, `"extra":"kept"`)
-	}
-	script, err := call(`{}`, map[string][]prepaid.MCC{"add": {"0742"}}, nil)
-	require.NoError(t, err)
-	require.JSONEq(t, `{"add":["0742"]}`, script.Requests()[0].Body)
-	script, err = call(`{}`, person, nil)
-	require.NoError(t, err)
-	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
-	script, err = call(`{}`, map[string]any{
-		"at": time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), "secret": prepaid.NewSecret("s"), "person": person,
-	}, nil)
-	require.NoError(t, err)
-	require.Contains(t, script.Requests()[0].Body, `"at":"2026-01-02T02:04:05Z"`)
-	require.Contains(t, script.Requests()[0].Body, `"secret":"s"`)
-	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
-}
-
 // Types that embed a result of this package.
 type (
 	moreAccount struct {
@@ -352,19 +301,44 @@ func TestRawCallReceivesTheBody(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
-// A body is sent as the operations of this package send it, keys included, or not at all.
+// A body is sent as the operations of this package send it, keys included, or not at all. A type that a caller's struct embeds hides none
+// of the other members.
 func TestRawCallSendsKeysAndNoNil(t *testing.T) {
 	t.Parallel()
 	script := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{}`))
 	client := script.Client(t)
 	key, err := prepaid.EphemeralKeyFrom(make([]byte, 32))
 	require.NoError(t, err)
-	for _, body := range []any{
-		prepaid.ExchangeKeyParams{EphemeralKey: key}, &prepaid.ExchangeKeyParams{EphemeralKey: key}, map[string]any{"ephemeral_key": key},
+	person, shown := harness.NewCardParams().Cardholder, `"ephemeral_key":"`+strings.Repeat("A", 43)+`="`
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		body any
+		sent []string
+	}{
+		{prepaid.ExchangeKeyParams{EphemeralKey: key}, []string{shown}},
+		{&prepaid.ExchangeKeyParams{EphemeralKey: key}, []string{shown}},
+		{map[string]any{"ephemeral_key": key}, []string{shown}},
+		{map[string][]prepaid.MCC{"add": {"0742"}}, []string{`{"add":["0742"]}`}},
+		{person, []string{`"first_name":"Ada"`}},
+		{map[string]any{"at": at, "secret": prepaid.NewSecret("s"), "person": person}, []string{`"at":"2026-01-02T02:04:05Z"`, `"secret":"s"`, `"first_name":"Ada"`}},
+		{struct {
+			prepaid.Cardholder
+			Extra string `json:"extra"`
+		}{*person, "kept"}, []string{`"extra":"kept"`, `"first_name":"Ada"`}},
+		{struct {
+			*prepaid.Cardholder
+			Extra string `json:"extra"`
+		}{person, "kept"}, []string{`"extra":"kept"`, `"first_name":"Ada"`}},
+		{struct {
+			prepaid.TransferParams
+			Extra string `json:"extra"`
+		}{harness.ValidTransfer(), "kept"}, []string{`"extra":"kept"`, `"request_id":"r"`}},
 	} {
-		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/keys", Body: body}, nil))
+		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: c.body}, nil))
 		sent := script.Requests()
-		require.Contains(t, sent[len(sent)-1].Body, `"ephemeral_key":"`+strings.Repeat("A", 43)+`="`)
+		for _, text := range c.sent {
+			require.Contains(t, sent[len(sent)-1].Body, text)
+		}
 	}
 	sent := len(script.Requests())
 	for _, body := range []any{(*prepaid.TransferParams)(nil), (*prepaid.DirectEntryOutParams)(nil), (*prepaid.Cardholder)(nil), (*struct{})(nil)} {
