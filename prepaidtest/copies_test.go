@@ -2,10 +2,12 @@ package prepaidtest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/reference"
 )
 
 // fill sets every field to a different value.
@@ -96,4 +100,16 @@ func TestEveryMemberOfAnAccount(t *testing.T) {
 	var saved bytes.Buffer
 	require.NoError(t, c.Save(&saved))
 	require.Equal(t, want, start(t, Options{State: &saved}).Account(id).Account)
+
+	c.unchecked = true // its values have no forms of the reference
+	// A response has every member.
+	query := url.Values{}
+	account, _ := reference.Read().Schemas.Get("Account")
+	for _, member := range account.Properties {
+		query.Set(cmp.Or(member.Value.Include, "with_personal"), "1")
+	}
+	response := c.get("accounts/" + id + "?" + query.Encode()).ok().object()
+	for _, member := range account.Properties {
+		require.Contains(t, response, member.Name, "a field of state.Account, or a value of the emulator's")
+	}
 }

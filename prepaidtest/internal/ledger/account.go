@@ -77,7 +77,7 @@ func (a *Account) Append(to []byte, form string, with map[string]bool) []byte {
 	o := wire.Begin(to)
 	data := reflect.ValueOf(&a.Account).Elem()
 	for _, m := range forms()[form] {
-		if (m.include == "" || with[m.include]) && !a.computed(&o, m.name) {
+		if (m.include == "" || with[m.include]) && !a.computed(&o, m.name) && m.stored != nil {
 			o.Member(m.stored, data)
 		}
 	}
