@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -278,24 +277,3 @@ func TestRawCallValidation(t *testing.T) {
 type failingMarshaler struct{ text string }
 
 func (f failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New(f.text) }
-
-// An unchecked name names no call: no error and no label contains a path with an ID.
-func TestRawCallNameIsChecked(t *testing.T) {
-	t.Parallel()
-	var seen []prepaid.Operation
-	config := harness.NewScript(harness.Respond(200, "", "")).Config()
-	config.Trace = &prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, _ prepaid.CallSummary) { seen = append(seen, op) }}
-	client := harness.NewClient(t, config)
-	for _, r := range []prepaid.RawRequest{
-		{Method: "GET", Path: "/accounts/EA-12345/expiry"}, {Method: "EA-12345", Path: "/limits"}, {Method: "GET", Path: "/limits/{EA-12345}"},
-		{Method: "GET", Path: "/limits/{id}", PathValues: map[string]string{"EA-12345": "1"}},
-	} {
-		err := client.Do(t.Context(), r, nil)
-		require.NotContains(t, fmt.Sprintf("%v %+v", err, harness.CallError(t, err)), "12345")
-	}
-	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits/{id}", PathValues: map[string]string{"id": "EA-12345"}}, nil))
-	require.Equal(t, []prepaid.Operation{
-		{Name: "Do"}, {Name: "Do"}, {Name: "Do"}, {Name: "GET /limits/{id}", Method: "GET", Path: "/limits/{id}"},
-		{Name: "GET /limits/{id}", Method: "GET", Path: "/limits/{id}"},
-	}, seen)
-}

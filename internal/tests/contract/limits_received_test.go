@@ -187,20 +187,6 @@ func TestCardholderPassportExpiresInBetween(t *testing.T) {
 	})
 }
 
-// If an account has two registrations, the last counts as a whole: no cardholder mixes two persons.
-func TestCardholderTwiceIsTheLast(t *testing.T) {
-	t.Parallel()
-	const last = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"","country":"AU"}}`
-	eachReading(t, func(t *testing.T, escaped bool) {
-		sent, err := putsBack(t, heldCardholder+`,"personal":`+last, escaped, func(c *prepaid.Cardholder) {
-			require.Empty(t, c.EmailAddress)
-			require.Nil(t, c.Passport)
-		})
-		require.NoError(t, err)
-		require.Equal(t, asMap(t, last), sent)
-	})
-}
-
 // heldAccount has text that is not Unicode, and members that the reference does not list, at each level.
 const (
 	heldHolder = `{"first_name":"Jos\xe9","last_name":"\ud800","date_of_birth":"1990-05-03T00:00:00Z","tier":[1,{"a":"\xe9"}],` +
