@@ -108,18 +108,17 @@ func (p *tap) leaf(value any) {
 
 // keptForms are values of the journey that are kept by design. The list is from the reference, not from the
 // schema.
-var keptForms = regexp.MustCompile(`^(` + strings.Join([]string{
+var keptForms = regexp.MustCompile(`^(` + strings.Join(append(strings.FieldsFunc(strings.Join(prepaidtest.Operations(), "/"), func(r rune) bool {
+	return strings.ContainsRune("/{} ", r) // words of paths
+}), []string{
 	`20[0-9-]+T[0-9:]+Z`, // times that are not personal; the personal times are checked below
 	`-?[0-9]+\.[0-9]+`,   // amounts
 	`active|pre_active|inactive|reloadable|proxy|googlepay|mastercard|approved|Purchase|no_exception|store_undeliverable`,
 	`device_memory|embedded_secure_element_token|unknown|success|phone|digitisation_approved|transaction|SHA256`,
-	`accounts|company|transactions|status|plastic|tokens|wallet|dip|directentryout|transfer|funding|redemptions|reversals|refunds`,
-	`simulation|transact|advice|reverse|clear|reverse_clear|pin|initiate|validate|execute|hooks|undeliverable|dismiss|token`,
-	`reporting|templates|reports|policy|mccodes|restrictions|categories|merchants|terminals`,
 	`must_block|secure_element|grant_type=client_credentials`,
 	`Approved|Adjustment|adjustment|initiated|validated|executed|amount|cardholder`, // words that also occur elsewhere, such as a status
 	`client_credentials|bearer|account_not_found|hook_not_found|invalid_hook_id|report_processing`,
-}, "|") + `)$`)
+}...), "|") + `)$`)
 
 // encodings are the forms in which a value could hide in a text.
 func encodings(value string) []string {
