@@ -210,6 +210,23 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Operations without a body take each of their statuses, and those with an unspecified one return it.
+func TestOtherResponses(t *testing.T) {
+	t.Parallel()
+	for _, o := range reference.Read().Operations {
+		if o.Body != "none" && o.Body != "any" {
+			continue
+		}
+		for _, status := range o.Success() {
+			result, err := respond(t, sample.NewRequest(o, false), status, "")
+			require.NoError(t, err, "%s %s", o.Name, status)
+			if received, ok := result.(*prepaid.Response); ok {
+				require.Equal(t, status, strconv.Itoa(received.StatusCode))
+			}
+		}
+	}
+}
+
 // Each error response of the document is an APIError with its code, and the outcome that its status and the operation allow.
 func TestErrorResponses(t *testing.T) {
 	t.Parallel()
