@@ -125,24 +125,6 @@ func TestValidationConfig(t *testing.T) {
 	require.NoError(t, withSource.Validate())
 }
 
-// All faults at once, in the order of the fields.
-func TestValidationConfigAllFaults(t *testing.T) {
-	t.Parallel()
-	_, err := prepaid.NewClient(prepaid.Config{})
-	harness.RequireFaults(t, err, "", fields("base_url", "vendor", "client_id", "client_secret")...)
-	bad := prepaid.Config{
-		BaseURL: "http://user@h.example/?a", Vendor: " ", ClientID: ":",
-		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2, ShowDescriptions: true,
-		Retry:        prepaid.RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1, TokenHold: -1},
-		InsecureHTTP: true,
-	}
-	harness.RequireFaults(t, bad.Validate(), "h.example", append([]harness.Fault{{Field: "base_url", Rule: "not have a user"}, {Field: "base_url", Rule: "/3.0/"}},
-		fields("vendor", "insecure_http", "client_id", "client_secret", "user_agent", "attempt_timeout",
-			"body_idle_timeout", "max_response_bytes", "retry.max_attempts", "retry.min_wait",
-			"retry.max_wait", "retry.max_retry_after", "retry.max_throttle_wait",
-			"retry.in_flight_wait", "retry.token_hold", "rate_share", "show_descriptions")...)...)
-}
-
 // setEnv sets the variables of a valid configuration, changed by the pairs given.
 func setEnv(t *testing.T, changes map[string]string) {
 	t.Helper()

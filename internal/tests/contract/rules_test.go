@@ -193,6 +193,9 @@ func TestRulesOfLists(t *testing.T) {
 	}
 	requireLimits(t, "Accounts.TransactionsPage", none, rows, "eaid")
 	requireLimits(t, "Accounts.Transactions", none, rows, "eaid")
+	type S = prepaid.SearchAccountsParams
+	requireLimits(t, "Accounts.Search", params[S](t, "Accounts.Search"), forms("client_account_key", "at most 255 printable ASCII characters", // of an account
+		func(p *S) *string { return &p.ClientAccountKey }, [2]string{strings.Repeat("q7Z", 85) + "q", strings.Repeat("q7Z", 85)}, [2]string{"q7Zéq7Z", "~ "}))
 	type C = prepaid.SearchCompanyParams
 	requireLimits(t, "Accounts.SearchCompany", func() C { return C{} },
 		forms("status", "must be one of active", func(p *C) *prepaid.AccountStatus { return &p.Status }, [2]prepaid.AccountStatus{"ACTIVE", "expired"}), 7)

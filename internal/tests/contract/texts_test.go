@@ -85,10 +85,18 @@ func TestFreeTextsArrive(t *testing.T) {
 	})
 }
 
-// All missing members are reported at once.
+// A missing parameter is reported, and all missing members at once.
 func TestMissingMembers(t *testing.T) {
 	t.Parallel()
 	for _, o := range reference.Read().Operations {
+		for _, p := range o.Query() {
+			if r := sample.NewRequest(o, false); p.Required && p.Schema.Type[0] == "string" {
+				r.Query.Del(p.Name)
+				faults := harness.As[*prepaid.ValidationError](t, sendsNothing(t, calling(r))).Faults
+				require.Len(t, faults, 1)
+				require.True(t, strings.HasSuffix(faults[0].Field, p.Name), "%s: %s", o.Name, faults[0].Field)
+			}
+		}
 		s := o.Request.JSON()
 		if s == nil || o.Name == "Token" {
 			continue
