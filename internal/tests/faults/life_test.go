@@ -22,7 +22,6 @@ import (
 // for a client of docs/safety.json.
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
-	file := &fileClient{safetyFile: *readSafety(t), vendor: "vendor"}
 	for name, c := range map[string]struct {
 		response harness.Step
 		alive    bool
@@ -43,6 +42,7 @@ func TestSignsOfLife(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
+				file := &fileClient{safetyFile: *readSafety(t), vendor: "vendor"}
 				script := harness.NewScript(c.response)
 				script.CountReads = true
 				client := harness.NewClient(t, harness.ClockConfig(script))

@@ -113,7 +113,7 @@ func dialUntrusted(version uint16) func(*testing.T, *prepaid.Config) {
 			t.Error("a request reached a server that is not trusted")
 		}))
 		server.Config.ErrorLog = log.New(io.Discard, "", 0)
-		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version} //nolint:gosec // an old server
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version}
 		server.StartTLS()
 		t.Cleanup(server.Close)
 		config.BaseURL = server.URL + "/3.0/"

@@ -154,7 +154,9 @@ func readSafety(t *testing.T) *safetyFile {
 	return file
 }
 
-// fileClient returns a client of the file and its server with faults. The test is in a bubble.
+// fileClient returns a client of the file and its server with faults.
+//
+//waits:bubble
 func (c *tableCase) fileClient(t *testing.T, file *safetyFile, faults []wireFault) (*fileClient, *tableServer) {
 	t.Helper()
 	server := newTableServer(t, harness.NewPipes, c, faults...)
