@@ -283,23 +283,6 @@ func TestStatusInWordsIsNoCode(t *testing.T) {
 	}
 }
 
-// An error names what is wrong, not something else that is there.
-func TestUnusableMembersAreNamed(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		`{"access_token":"a","token_type":"bearer","expires_in":0}`: "expires_in", `{"access_token":"a","token_type":"mac","expires_in":9}`: "token_type",
-		`{"access_token":"","token_type":"bearer","expires_in":9}`: "required member",
-	} {
-		config := harness.CredentialsConfig(harness.NewScript(harness.Respond(200, harness.VendorJSON, body)))
-		_, err := harness.NewClient(t, config).Token(t.Context())
-		require.ErrorContains(t, err, want)
-	}
-	require.ErrorContains(t, harness.CallWith(t, 200, `{"outcome":"pending"}`, harness.OpRedeem().Call), "neither approved nor declined")
-	restrictions := harness.Calling("Policy.Restrictions", 42)
-	require.NoError(t, harness.CallWith(t, 200, `{"terminal_rules":[],"category_rules":[]}`, restrictions))
-	require.ErrorContains(t, harness.CallWith(t, 200, `{}`, restrictions), "required member")
-}
-
 // Some proxies and frameworks write a byte order mark before JSON.
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()

@@ -115,17 +115,17 @@ func TestDoubtIsKept(t *testing.T) {
 // A refusal before the second attempt leaves does not hide the service's response to the first.
 func TestLastResponseStaysReadable(t *testing.T) {
 	t.Parallel()
-	admitted := false
+	admitted, full := false, errors.New("full")
 	config := harness.NewScript(harness.ServiceError(http.StatusServiceUnavailable, "busy")).Config()
 	config.Limiter = harness.LimiterFunc(func(context.Context) error {
 		if admitted {
-			return errors.New("full")
+			return full
 		}
 		admitted = true
 		return nil
 	})
 	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
-	require.ErrorContains(t, err, "full")
+	require.ErrorIs(t, err, full)
 	response := harness.As[*prepaid.APIError](t, err)
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))

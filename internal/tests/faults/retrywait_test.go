@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"syscall"
@@ -118,20 +117,6 @@ func TestCancelDuringBackOff(t *testing.T) {
 				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
 			})
 		})
-	}
-}
-
-// A context that has ended sends nothing.
-func TestEndedContextSendsNothing(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, op := range harness.Ops() {
-		service := harness.NewScript(harness.Succeed(op))
-		err := op.Call(ctx, service.Client(t))
-		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-		require.Empty(t, service.Requests())
 	}
 }
 
@@ -271,19 +256,6 @@ func TestLocalThrottle(t *testing.T) {
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		require.Equal(t, 10*time.Second, service.Gaps()[0])
 	})
-}
-
-// A limiter's own error is neither lost nor treated as a response.
-func TestForeignLimiterError(t *testing.T) {
-	t.Parallel()
-	errBroken := errors.New("limiter out of order")
-	service := harness.NewScript(harness.Succeed(harness.OpGet()))
-	config := service.Config()
-	config.Limiter = harness.LimiterFunc(func(context.Context) error { return errBroken })
-	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
-	require.ErrorIs(t, err, errBroken)
-	require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-	require.Empty(t, service.Requests())
 }
 
 // feedbackLimiter records the lanes and the feedback of its slots.

@@ -252,7 +252,7 @@ func TestWaitForTokenEndsWithContext(t *testing.T) {
 	})
 }
 
-// Client.Token is the token of the calls; its errors are those of a call.
+// Client.Token is the token of the calls.
 func TestClientToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -265,22 +265,6 @@ func TestClientToken(t *testing.T) {
 		require.Equal(t, time.Now().Add(time.Hour), token.Expiry)
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		require.Len(t, service.Tokens.Requests(), 1)
-	})
-	synctest.Test(t, func(t *testing.T) {
-		client := harness.NewClient(t, harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client"))}))
-		_, err := client.Token(t.Context())
-		failure := harness.CallError(t, err)
-		require.Equal(t, "Token", failure.Operation)
-		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-		require.ErrorIs(t, err, prepaid.ErrUnauthorized)
-		require.ErrorIs(t, err, prepaid.CodeInvalidClient)
-	})
-	synctest.Test(t, func(t *testing.T) {
-		client := harness.NewClient(t, harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.After(time.Hour, harness.Grant(1, "60")))}))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := client.Token(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -162,31 +161,5 @@ func TestRequestForRoundTripper(t *testing.T) {
 			return harness.Succeed(op)(r)
 		})
 		require.NoError(t, op.Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
-	}
-}
-
-// An error response without a Content-Type, or with another, is read when it has the service's shape.
-func TestErrorShape(t *testing.T) {
-	t.Parallel()
-	for body, code := range map[string]prepaid.ErrorCode{
-		`{"error":"invalid_request"}`:                             prepaid.CodeInvalidRequest,
-		`{"error":"x","error":"invalid_uri","extra":[1,{"a":2}]}`: "", // either
-		`{"error":"odd \u0001\n code"}`:                           "odd \x01\n code",
-		`{"error":"invalid_uri","error_description":7}`:           prepaid.CodeInvalidURI,
-		`{"error":7}`:    "",
-		`{"error":null}`: "",
-		`[]`:             "",
-		`nonsense`:       "",
-		``:               "",
-	} {
-		for _, mediaType := range []string{harness.VendorJSON, "application/json", "text/html", ""} {
-			err := harness.OpCreate().Call(t.Context(), harness.NewScript(harness.Respond(400, mediaType, body)).Client(t))
-			failure := harness.As[*prepaid.APIError](t, err)
-			require.Equal(t, code, failure.Code, body)
-			require.Equal(t, body, string(failure.Body))
-			require.ErrorIs(t, err, prepaid.ErrBadRequest)
-			require.False(t, strings.ContainsAny(err.Error(), "\n\x01"), "a hostile code breaks no log line")
-			require.Equal(t, code != "", errors.Is(err, code))
-		}
 	}
 }
