@@ -124,7 +124,7 @@ func (b *binder) set(to reflect.Value, s *reference.Schema, value any) {
 	}
 	switch at := to.Addr().Interface().(type) {
 	case *time.Time, *prepaid.Date, *prepaid.Amount, *prepaid.EphemeralKey:
-		if err := at.(interface{ UnmarshalText([]byte) error }).UnmarshalText([]byte(fmt.Sprint(value))); err != nil {
+		if err := at.(interface{ UnmarshalText([]byte) error }).UnmarshalText(fmt.Append(nil, value)); err != nil {
 			b.failures = append(b.failures, err)
 		}
 		return

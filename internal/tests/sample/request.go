@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -85,9 +86,7 @@ func Edited(in any, path []string, value any, null bool) any {
 		return list
 	case map[string]any:
 		object := map[string]any{}
-		for name, member := range in {
-			object[name] = member
-		}
+		maps.Copy(object, in)
 		switch {
 		case len(path) > 1:
 			object[path[0]] = Edited(in[path[0]], path[1:], value, null)

@@ -105,7 +105,7 @@ func (m *Maker) text(s *reference.Schema) string {
 	case s.Format == "uri":
 		return fmt.Sprintf("https://h%d.example/", m.numbered)
 	case s.Encoding == "base64":
-		return base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("%032d", m.numbered)))
+		return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%032d", m.numbered))
 	case s.Go == "Envelope.EncryptedData", s.Go == "Envelope.EncryptedKey": // whole blocks, and an RSA key of at least 2,048 bits
 		return Matching(s, 512, m.numbered)
 	case s.Pattern != "":
