@@ -22,6 +22,8 @@ import (
 // for a client of docs/safety.json.
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
+	file := readSafety(t)
+	require.Equal(t, map[string]string{"Cache-Control": "no-cache"}, file.Ask.Header)
 	for name, c := range map[string]struct {
 		response harness.Step
 		alive    bool
@@ -42,7 +44,6 @@ func TestSignsOfLife(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				file := &fileClient{safetyFile: *readSafety(t), vendor: "vendor"}
 				script := harness.NewScript(c.response)
 				script.CountReads = true
 				client := harness.NewClient(t, harness.ClockConfig(script))

@@ -190,9 +190,10 @@ func TestBodilessSuccess(t *testing.T) {
 	}
 }
 
-// Any other body proves nothing, and neither does the media type of a proxy.
+// Any other body proves nothing, and neither does the media type of a proxy. It is the same for a client of docs/safety.json.
 func TestBodilessWithABody(t *testing.T) {
 	t.Parallel()
+	file := readSafety(t)
 	for _, op := range bodiless() {
 		for _, response := range []struct {
 			mediaType, body string
@@ -217,7 +218,11 @@ func TestBodilessWithABody(t *testing.T) {
 			{"", harness.HTMLPage},
 			{"application/vnd.other+json", "{}"},
 		} {
-			service := harness.NewScript(harness.Respond(200, response.mediaType, response.body))
+			step := harness.Respond(200, response.mediaType, response.body)
+			var got result
+			got.read(step(new(http.Request)))
+			require.NotEqual(t, "result", file.form(file.operation(op.Name), &got), response.body)
+			service := harness.NewScript(step)
 			failure := harness.CallError(t, op.Call(t.Context(), service.Client(t)))
 			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%s %q %q", op.Name, response.mediaType, response.body)
 			require.ErrorAs(t, failure, new(*prepaid.DecodeError))

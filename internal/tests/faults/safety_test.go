@@ -149,7 +149,7 @@ func readSafety(t *testing.T) *safetyFile {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(tree.Root(t), "docs", "safety.json"))
 	require.NoError(t, err)
-	file := new(safetyFile)
+	file := &safetyFile{vendor: "vendor"}
 	require.NoError(t, json.Unmarshal(text, file))
 	return file
 }
@@ -168,7 +168,7 @@ func (c *tableCase) fileClient(t *testing.T, file *safetyFile, faults []wireFaul
 		config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }}
 	}
 	return &fileClient{
-		safetyFile: *file, base: strings.TrimSuffix(config.BaseURL, "/3.0/"), vendor: "vendor", transport: config.Transport,
+		safetyFile: *file, base: strings.TrimSuffix(config.BaseURL, "/3.0/"), transport: config.Transport,
 		token: func(rejected string) string { return rejected + "canary" }, unknown: map[string]time.Time{},
 	}, server
 }
@@ -179,7 +179,7 @@ func TestSafetyWaits(t *testing.T) {
 	t.Parallel()
 	file := readSafety(t)
 	for _, attempt := range []float64{3, 10, 30, 60} {
-		for _, silence := range []float64{0, 0.4, 1, 1.01, 2.5, 10, 43} {
+		for _, silence := range []float64{0, 0.4, 1, 1.01, 2.5, 10, 38.3, 43} {
 			file.Settings["attempt_timeout"] = attempt
 			w := measuredWaits(t, scope(file.Settings), silence*attempt, 0)
 			s := file.scope(file.Next["repeat"])

@@ -30,6 +30,8 @@ type safetyFile struct {
 	Next       map[string]map[string]any `json:"next"`
 	Ask        safetyAsk                 `json:"ask"`
 	Resolves   []condition               `json:"resolves"`
+
+	vendor string
 }
 
 type safetyOperation struct {
@@ -194,14 +196,14 @@ func (m *memberIs) holds(body []byte) bool {
 type fileClient struct {
 	safetyFile
 
-	base, vendor string
-	transport    http.RoundTripper
-	token        func(rejected string) string // another one than rejected, if it can
-	unknown      map[string]time.Time         // last_sent of keyed requests of unknown outcome, by body
-	drawn        map[string]bool              // the conclusions that were drawn: number of the rule and class
+	base      string
+	transport http.RoundTripper
+	token     func(rejected string) string // another one than rejected, if it can
+	unknown   map[string]time.Time         // last_sent of keyed requests of unknown outcome, by body
+	drawn     map[string]bool              // the conclusions that were drawn: number of the rule and class
 }
 
-func (f *fileClient) is(mediaType string, list []string) bool {
+func (f *safetyFile) is(mediaType string, list []string) bool {
 	return slices.Contains(list, strings.ReplaceAll(mediaType, "vnd."+f.vendor+"+", "vnd.{vendor}+"))
 }
 
@@ -211,7 +213,7 @@ func isCode(text string, status int) bool {
 }
 
 // form is the form of a complete response: error, refusal, result, or none of them.
-func (f *fileClient) form(o *safetyOperation, r *result) string {
+func (f *safetyFile) form(o *safetyOperation, r *result) string {
 	var failure struct {
 		Error string `json:"error"`
 	}
@@ -234,7 +236,7 @@ func (f *fileClient) form(o *safetyOperation, r *result) string {
 	return ""
 }
 
-func (f *fileClient) holds(c *condition, o *safetyOperation, r *result) bool {
+func (f *safetyFile) holds(c *condition, o *safetyOperation, r *result) bool {
 	status := func(want string) bool {
 		from, to, ranged := strings.Cut(want, "-")
 		got := strconv.Itoa(r.status)

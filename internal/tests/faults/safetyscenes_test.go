@@ -210,7 +210,7 @@ func filePayer(file *safetyFile) func(t *testing.T, s *stage) payer {
 	return func(t *testing.T, s *stage) payer {
 		t.Helper()
 		client := &fileClient{
-			safetyFile: *file, base: strings.TrimSuffix(s.URL, "/3.0/"), vendor: s.config.Vendor, unknown: map[string]time.Time{},
+			safetyFile: *file, base: strings.TrimSuffix(s.URL, "/3.0/"), unknown: map[string]time.Time{},
 			token: func(rejected string) string {
 				token, err := s.token(t.Context(), rejected)
 				require.NoError(t, err)
