@@ -43,7 +43,7 @@ type variant struct {
 }
 
 // variants returns the changes of a response that the document allows, and those of needed members. They change one member each.
-func variants(s *reference.Schema, path []string, query []string) (all []variant) {
+func variants(s *reference.Schema, path, query []string) (all []variant) {
 	if s.Items != nil {
 		return variants(s.Items, path, query)
 	}
@@ -87,7 +87,7 @@ func variants(s *reference.Schema, path []string, query []string) (all []variant
 }
 
 // unwrapped returns the value of a result that the body of a response has.
-func unwrapped(result any, body any) (got reflect.Value, sent any) {
+func unwrapped(result, body any) (got reflect.Value, sent any) {
 	if token, ok := result.(*oauth2.Token); ok {
 		token.TokenType = strings.ToLower(token.TokenType) // Bearer
 	}

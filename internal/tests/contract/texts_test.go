@@ -59,13 +59,15 @@ func TestBadUTF8IsRefused(t *testing.T) {
 	})
 	for _, o := range reference.Read().Operations {
 		for _, p := range o.Query() {
-			if r := sample.NewRequest(o, true); p.Schema.Type[0] == "string" && p.Schema.Format == "" && !strings.HasPrefix(p.Name, "page_") && len(r.Query.Get(p.Name)) > 1 {
-				r.Query.Set(p.Name, "qZ7x\xff")
-				err := sendsNothing(t, calling(r))
-				faults := harness.As[*prepaid.ValidationError](t, err).Faults
-				require.Equal(t, faults[0].Field, faults[len(faults)-1].Field, "%s: %s", o.Name, p.Name)
-				harness.RequireNoPart(t, "qZ7x", err.Error())
+			r := sample.NewRequest(o, true)
+			if p.Schema.Type[0] != "string" || p.Schema.Format != "" || strings.HasPrefix(p.Name, "page_") || len(r.Query.Get(p.Name)) < 2 {
+				continue
 			}
+			r.Query.Set(p.Name, "qZ7x\xff")
+			err := sendsNothing(t, calling(r))
+			faults := harness.As[*prepaid.ValidationError](t, err).Faults
+			require.Equal(t, faults[0].Field, faults[len(faults)-1].Field, "%s: %s", o.Name, p.Name)
+			harness.RequireNoPart(t, "qZ7x", err.Error())
 		}
 	}
 }

@@ -153,19 +153,13 @@ func (g *generator) add(r *syntax.Regexp) {
 		g.text.WriteString(string(r.Rune))
 	case syntax.OpCharClass:
 		g.vary++
-		size := 0
+		var all []rune
 		for i := 0; i < len(r.Rune); i += 2 {
-			size += int(r.Rune[i+1]-r.Rune[i]) + 1
-		}
-		at := g.vary % size
-		for i := 0; i < len(r.Rune); i += 2 {
-			if n := int(r.Rune[i+1]-r.Rune[i]) + 1; at >= n {
-				at -= n
-				continue
+			for c := r.Rune[i]; c <= r.Rune[i+1]; c++ {
+				all = append(all, c)
 			}
-			g.text.WriteRune(r.Rune[i] + rune(at))
-			return
 		}
+		g.text.WriteRune(all[g.vary%len(all)])
 	case syntax.OpStar, syntax.OpPlus:
 		for g.text.Len() < g.length {
 			g.add(r.Sub[0])
