@@ -61,7 +61,27 @@ func readYAML(directory, name string) (*yaml.Node, error) {
 	if err := yaml.Unmarshal(text, &root); err != nil || len(root.Content) != 1 {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := noDuplicates(&root); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	return root.Content[0], nil
+}
+
+// noDuplicates returns an error for a mapping with two members of one name, of which the first would have no effect.
+func noDuplicates(node *yaml.Node) error {
+	seen := make(map[string]bool)
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 {
+			if seen[child.Value] {
+				return fmt.Errorf("line %d: %s is there twice", child.Line, child.Value)
+			}
+			seen[child.Value] = true
+		}
+		if err := noDuplicates(child); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // members returns the members of a mapping in their order, with aliases and merge keys resolved.

@@ -229,6 +229,7 @@ func TestRefusesOperations(t *testing.T) {
 		"tags: [Things]=tags: [Things, All]": "GET /things/{id} needs one tag and x-go",
 		"{'200'={'2x'":                       "operations_gen.go: ",
 		"paths:=paths: {":                    document + ": yaml:",
+		"x-body: json=x-safety: read":        document + ": line 11: x-safety is there twice",
 		"=":                                  "no such file",
 	} {
 		before, after, _ := strings.Cut(change, "=")
