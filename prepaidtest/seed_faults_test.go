@@ -30,6 +30,7 @@ func faultySeeds() map[string]faultySeed {
 		`{"account_id":"a1"}`:                   "account_id is there twice",
 		`{"status":"active","status":"sekret"}`: "names a member twice",
 		`{"company_id":9}`:                      "company_id is not a company of the document or the server",
+		`{"company_id":0}`:                      "company_id must be at least 1",
 		`{"card_holder_type":3}`:                "card_holder_type must be one of 1, 2",
 		`{"corresponding_account_id":"sekret"}`: "corresponding_account_id is not an account of the document or the server",
 		`{"balance":1.0000000000000000001}`:     "balance must be a decimal number of at most 19 digits",

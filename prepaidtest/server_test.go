@@ -146,6 +146,7 @@ func TestStrictness(t *testing.T) {
 	require.Contains(t, c.get("accounts/"+id+"?with_everything=1").refused(400, "invalid_request"), "with_everything")
 	require.Contains(t, c.get("accounts/"+id+"?with_bpay=1&with_bpay=1").refused(400, "invalid_request"), "with_bpay")
 	c.get("accounts/"+id+"/status?with_personal=1").refused(400, "invalid_request")
+	c.get("hooks/"+id+"?with_personal=1").refused(400, "invalid_request")
 	c.get("policy/mccodes?page_number=one").refused(400, "invalid_request")
 }
 
@@ -160,6 +161,7 @@ func TestLenient(t *testing.T) {
 	require.NotEmpty(t, got["transaction_id"])
 	require.Equal(t, "7.50", c.Balance(from))
 	c.get("accounts/" + from + "/transactions?start_date=2000-01-01T10:00:00.5%2B10:00&x=1").ok()
+	c.post("policy/42/categories", `{"require_approval":true}`).ok()
 }
 
 func TestOptionsAreChecked(t *testing.T) {

@@ -195,17 +195,17 @@ func (c *Checker) number(s *reference.Schema, raw json.RawMessage) ([]byte, bool
 	return []byte(amount.String()), err == nil
 }
 
-// limited checks the limits of a number, and the values of an enumeration.
+// limited checks the limits of a number, and the values of an enumeration of numbers or booleans.
 func (c *Checker) limited(path string, s *reference.Schema, canonical []byte) []byte {
 	n, _ := strconv.ParseFloat(string(canonical), 64)
 	switch {
 	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum: // on a lenient server too: a transfer below zero would take money
 		return c.fault(path, "must be more than "+strconv.FormatFloat(*s.ExclusiveMinimum, 'f', -1, 64))
-	case s.Minimum != nil && n < *s.Minimum:
+	case s.Minimum != nil && n < *s.Minimum: // likewise
 		return c.fault(path, "must be at least "+strconv.FormatFloat(*s.Minimum, 'f', -1, 64))
 	case s.Maximum != nil && n > *s.Maximum && !c.Lenient:
 		return c.fault(path, "must be at most "+strconv.FormatFloat(*s.Maximum, 'f', -1, 64))
-	case len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(allowed any) bool { return text(allowed) == string(canonical) }):
+	case len(s.Enum) > 0 && !c.Lenient && !slices.ContainsFunc(s.Enum, func(allowed any) bool { return text(allowed) == string(canonical) }):
 		return c.fault(path, "must be one of "+words(s.Enum))
 	}
 	return canonical
