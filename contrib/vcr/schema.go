@@ -128,7 +128,6 @@ var (
 	isCategory        = matching(`^[0-9]{1,4}$`)
 	isTransactionType = matching(`^[0-9]{4}$`)
 	isTransferType    = matching(`^[0-9]{1,5}$`)
-	isRequestType     = matching(`^(new|replace)$`)
 	looksLikeCode     = matching(`^[a-z]+(_[a-z]+)+$`)
 	isBearer          = matching(`^[Bb]earer$`)
 	isGrant           = matching(`^client_credentials$`)

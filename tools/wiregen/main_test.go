@@ -110,7 +110,7 @@ func generateFrom(t *testing.T, source string) error {
 	}
 	require.NoError(t, run(directory, false, &out))
 	require.Empty(t, out.String())
-	shown, err := os.ReadFile(filepath.Join(directory, "docs/reference-map.md"))
+	shown, err := os.ReadFile(filepath.Join(directory, "docs", "reference-map.md"))
 	require.NoError(t, err)
 	require.Equal(t, lists, string(shown))
 	for _, name := range []string{

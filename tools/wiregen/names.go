@@ -39,7 +39,7 @@ func namesOf(d *reference.Document) map[string]string {
 			continue
 		}
 		for _, name := range types {
-			lists[section] += fmt.Sprintf("- `%s`: `%s`\n", name, strings.Join(n.members[name], " "))
+			lists[section] += "- `" + name + "`: `" + strings.Join(n.members[name], " ") + "`\n"
 		}
 	}
 	return lists

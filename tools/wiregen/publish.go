@@ -124,7 +124,7 @@ func (d tree) set(name string, value tree) {
 		d.Content[i+1] = value.Node
 		return
 	}
-	d.Content = append(d.Content, text(name).Node, value.Node)
+	d.Node.Content = append(d.Node.Content, text(name).Node, value.Node)
 }
 
 // each iterates over the members of a mapping.
