@@ -104,7 +104,7 @@ type result struct {
 	header         http.Header
 	mediaType      string
 	body           []byte
-	began, ended   time.Time
+	began          time.Time
 }
 
 type scope map[string]any
@@ -199,7 +199,7 @@ type fileClient struct {
 	base      string
 	transport http.RoundTripper
 	token     func(rejected string) string // another one than rejected, if it can
-	unknown   map[string]time.Time         // last_sent of keyed requests of unknown outcome, by body
+	unknown   map[string]time.Time         // when keyed requests of unknown outcome were last sent, by body
 	drawn     map[string]bool              // the conclusions that were drawn: number of the rule and class
 }
 
@@ -294,7 +294,6 @@ func (f *fileClient) send(ctx context.Context, o *safetyOperation, target, token
 		request.Header.Set("Content-Type", "application/vnd."+f.vendor+"+json")
 	}
 	r.read(f.transport.RoundTrip(request))
-	r.ended = time.Now()
 	return r
 }
 
@@ -334,8 +333,7 @@ func (f *fileClient) call(ctx context.Context, name, target string, body []byte)
 		if delete(f.unknown, key); unknown && class == "keyed" {
 			f.unknown[key] = cmp.Or(last, r.began)
 			if then.Outcome == outcome {
-				s["began"], s["ended"] = 0.0, r.ended.Sub(r.began).Seconds()
-				last = r.began.Add(seconds(s.value(f.Next["repeat"]["last_sent"])))
+				last = r.began
 				f.unknown[key] = last
 			}
 		}

@@ -75,6 +75,9 @@ type scene struct {
 	undo  string        // the operation whose late repeat would undo a block; else a payment is made
 }
 
+// scenes are the situations. Their functions run on stages.
+//
+//waits:bubble
 func scenes() []scene {
 	transfer := harness.TransferOperation
 	inject := func(faults ...prepaidtest.Fault) func(*prepaidtest.Server, *link) {
@@ -119,6 +122,10 @@ func scenes() []scene {
 			return nil, harness.ErrCut
 		}))
 	}
+	add("program frozen for 1m0s", away(time.Minute, func(age time.Duration) time.Duration { return age * 3 / 4 }, func(*http.Request) (*http.Response, error) {
+		time.Sleep(time.Minute) // its kernel goes on sending
+		return nil, harness.ErrCut
+	}))
 	for name, refusal := range map[string]prepaidtest.Fault{
 		"another code": prepaidtest.Respond(400, "duplicate_request"), "404": prepaidtest.Respond(404, "invalid_request"),
 		"a gateway": prepaidtest.RespondBody(400, "application/json", `{"error":"invalid_request"}`), "403 in HTML": prepaidtest.ProxyPage(403),
@@ -293,7 +300,11 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, harmfulScenes(t, newPayer))
+			var known []string
+			if name == "another process" { // LastSent is not enough: package journal adds the first time, see TestUnknownAgeOfAnotherProcess
+				known = []string{"program frozen for 1m0s"}
+			}
+			require.Equal(t, known, harmfulScenes(t, newPayer))
 		})
 	}
 }
