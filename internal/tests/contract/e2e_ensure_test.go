@@ -33,93 +33,74 @@ func (s *stage) writes() []string {
 	return bodies
 }
 
+// ensures checks a dry run, a run and a second run, which writes nothing.
+func ensures[R comparable](
+	t *testing.T, s *stage, ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error),
+	p prepaid.EnsureRulesParams[R], want *prepaid.EnsuredRules[R], writes ...string,
+) {
+	t.Helper()
+	before := len(s.writes())
+	p.RemoveOthers, p.ReplaceTexts, p.Reason = true, true, "audit"
+	for _, p.DryRun = range []bool{true, false} {
+		require.Len(t, s.writes(), before, "a dry run sends nothing")
+		got, err := ensure(t.Context(), 43, p)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.True(t, got.Changed())
+	}
+	require.Equal(t, writes, s.writes()[before:])
+	read := len(s.Requests())
+	got, err := ensure(t.Context(), 43, p)
+	require.NoError(t, err)
+	require.Len(t, s.Requests(), read+1, "the list is read once")
+	require.False(t, got.Changed())
+	require.Len(t, got.Unchanged, 2)
+}
+
 // Restrictions are sent first: additions in an open loop, removals in a closed loop. A second run writes nothing.
 func TestE2EEnsurePolicy(t *testing.T) {
 	t.Parallel()
 	for action, loop := range map[prepaid.PolicyAction]prepaidtest.Loop{
 		prepaid.PolicyActionAllow: prepaidtest.OpenLoop, prepaid.PolicyActionDeny: prepaidtest.ClosedLoop,
 	} {
-		t.Run(string(action), func(t *testing.T) {
-			t.Parallel()
-			onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
-				s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
-				ctx, policies := t.Context(), s.client.Policy
-				require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "5933"}}))
-				require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
-				require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
-				before := len(s.writes())
-
-				other := casino
-				other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
-				categories := prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}, RemoveOthers: true, Reason: "audit"}
-				merchants := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-					DefaultAction: action, Rules: []prepaid.MerchantRule{other, hotel}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
-				}
-				terminals := prepaid.EnsureRulesParams[prepaid.TerminalRule]{
-					DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
-				}
-				other.ID = 0
-				wantCategories := &prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}}
-				wantMerchants := &prepaid.EnsuredRules[prepaid.MerchantRule]{
-					Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races},
-				}
-				wantTerminals := &prepaid.EnsuredRules[prepaid.TerminalRule]{
-					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
-				}
-				for _, dry := range []bool{true, false} {
-					categories.DryRun, merchants.DryRun, terminals.DryRun = dry, dry, dry
-					require.Len(t, s.writes(), before, "a dry run sends nothing")
-					gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
-					require.NoError(t, err)
-					require.Equal(t, wantCategories, gotCategories)
-					gotMerchants, err := policies.EnsureMerchants(ctx, 43, merchants)
-					require.NoError(t, err)
-					require.Equal(t, wantMerchants, gotMerchants)
-					gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
-					require.NoError(t, err)
-					require.Equal(t, wantTerminals, gotTerminals)
-					require.True(t, gotCategories.Changed() && gotMerchants.Changed() && gotTerminals.Changed())
-				}
-				adds := []string{
-					`categories {"reason":"audit","add":[7995]}`,
-					`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
-					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T3"}]}`,
-				}
-				removes := []string{
-					`categories {"reason":"audit","remove":[5933]}`,
-					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
-					`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T1"}]}`,
-				}
-				replaces := [][]string{
-					{`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"CASINO"}]}`,
-						`merchants {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"Casino of Sydney"}]}`},
-					{`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2"}]}`,
-						`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2","description":"till 2"}]}`},
-				}
-				first, last := adds, removes
+		onStage(t, func(t *testing.T, s *stage) {
+			s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
+			ctx, policies := t.Context(), s.client.Policy
+			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "5933"}}))
+			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
+			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
+			ordered := func(add, remove string, replace ...string) []string {
 				if action == prepaid.PolicyActionDeny {
-					first, last = removes, adds
+					add, remove = remove, add
 				}
-				require.Equal(t, []string{
-					first[0], last[0],
-					first[1], replaces[0][0], replaces[0][1], last[1],
-					first[2], replaces[1][0], replaces[1][1], last[2],
-				}, s.writes()[before:])
-
-				require.Equal(t, int64(99), merchants.Rules[0].ID, "the caller's list is the caller's")
-
-				read := len(s.Requests())
-				s.AllowOnly("GET /policy/{id}/categories", "GET /policy/{id}/merchants", "GET /policy/{id}/terminals")
-				gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
-				require.NoError(t, err)
-				gotMerchants, err := policies.EnsureMerchants(ctx, 43, merchants)
-				require.NoError(t, err)
-				gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
-				require.NoError(t, err)
-				require.Len(t, s.Requests(), read+3, "each list is read once")
-				require.False(t, gotCategories.Changed() || gotMerchants.Changed() || gotTerminals.Changed())
-				require.Equal(t, []int{2, 2, 2}, []int{len(gotCategories.Unchanged), len(gotMerchants.Unchanged), len(gotTerminals.Unchanged)})
-			})
+				return append(append([]string{add}, replace...), remove)
+			}
+			ensures(t, s, policies.EnsureCategories, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}},
+				&prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}},
+				ordered(`categories {"reason":"audit","add":[7995]}`, `categories {"reason":"audit","remove":[5933]}`)...)
+			other := casino
+			other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
+			merchants := []prepaid.MerchantRule{other, hotel}
+			other.ID = 0
+			ensures(t, s, policies.EnsureMerchants, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: action, Rules: merchants},
+				&prepaid.EnsuredRules[prepaid.MerchantRule]{Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races}},
+				ordered(
+					`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
+					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
+					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"CASINO"}]}`,
+					`merchants {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"Casino of Sydney"}]}`,
+				)...)
+			require.Equal(t, int64(99), merchants[0].ID, "the caller's list is the caller's")
+			ensures(t, s, policies.EnsureTerminals, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}},
+				&prepaid.EnsuredRules[prepaid.TerminalRule]{
+					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
+				},
+				ordered(
+					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T3"}]}`,
+					`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T1"}]}`,
+					`terminals {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2"}]}`,
+					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2","description":"till 2"}]}`,
+				)...)
 		})
 	}
 }
@@ -127,7 +108,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 // Rules are removed, and texts replaced, only on request.
 func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
-	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, policies := t.Context(), s.client.Policy
 		require.NoError(t, policies.ChangeMerchants(ctx, prepaidtest.DefaultCompany, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
 		other := casino
@@ -153,7 +134,7 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 // Ambiguous input is refused before anything is sent.
 func TestE2EEnsureRefuses(t *testing.T) {
 	t.Parallel()
-	onStage(t, prepaidtest.Options{}, func(t *testing.T, s *stage) {
+	onStage(t, func(t *testing.T, s *stage) {
 		ctx, policies := t.Context(), s.client.Policy
 		_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
 			Rules: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",

@@ -1,9 +1,12 @@
 package contract
 
 import (
-	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,44 +18,16 @@ import (
 // stage is an emulator and a client of it, for one test.
 type stage struct {
 	*prepaidtest.Server
-	t      *testing.T
 	client *prepaid.Client
 }
 
-// onStage runs a test in a bubble with an emulator in memory, whose reports and clearings take no time, and a client. All have a clock on
-// which a wait takes no time.
-func onStage(t *testing.T, options prepaidtest.Options, test func(t *testing.T, s *stage)) {
+// onStage runs a test in a bubble with an emulator in memory and a client. Both have a clock on which a wait takes no time.
+func onStage(t *testing.T, test func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		options.InMemory = true
-		options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
-		server := prepaidtest.NewServer(t, options)
-		test(t, &stage{server, t, harness.NewClient(t, server.Config())})
+		server := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		test(t, &stage{server, harness.NewClient(t, server.Config())})
 	})
-}
-
-// statuses returns the emulator's statuses for an operation, oldest first.
-func (s *stage) statuses(operation string) []int {
-	statuses := []int{}
-	for _, r := range s.Requests() {
-		if r.Method+" "+r.Template == operation {
-			statuses = append(statuses, r.Status)
-		}
-	}
-	return statuses
-}
-
-// sent is the body of the newest request of an operation.
-func (s *stage) sent(operation string) string {
-	s.t.Helper()
-	requests := s.Requests()
-	for i := len(requests) - 1; i >= 0; i-- {
-		if requests[i].Method+" "+requests[i].Template == operation {
-			return requests[i].Body
-		}
-	}
-	require.Fail(s.t, "never sent", operation)
-	return ""
 }
 
 // invalid checks that nothing was sent, and which fields were at fault.
@@ -65,4 +40,32 @@ func invalid(t *testing.T, err error, fields ...string) {
 		found[i] = fault.Field
 	}
 	require.Equal(t, fields, found)
+}
+
+// With a wrong client_id the card is created, and only the company has it: the error names the settings at once, and a
+// second run creates nothing.
+func TestE2EIssueUnderAWrongClientID(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(t *testing.T, s *stage) {
+		account := params[prepaid.CreateAccountParams](t, "Accounts.Create")()
+		account.CompanyID, account.ClientAccountKey = prepaidtest.DefaultCompany, "emp-7"
+		params := prepaid.IssueParams{Account: account, ProgramClientID: "wrong-id"}
+		for i, elsewhere := range []string{
+			"the account has another client_id", "the company has an account with this client_account_key under another client_id",
+		} {
+			outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
+			began := time.Now()
+			_, err := s.client.Accounts.Issue(t.Context(), params)
+			require.ErrorIs(t, err, prepaid.ErrNotSeen)
+			require.Equal(t, outcome, prepaid.OutcomeOf(err))
+			require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
+			require.Less(t, time.Since(began), 10*time.Second)
+			params.Again = true
+		}
+		require.Len(t, slices.DeleteFunc(s.Requests(), func(r prepaidtest.Request) bool { return r.Method != http.MethodPost || r.Template != "/accounts" }), 1)
+		params.ProgramClientID = prepaidtest.DefaultProgramClientID
+		issued, err := s.client.Accounts.Issue(t.Context(), params)
+		require.NoError(t, err)
+		require.False(t, issued.Created, "fixed, it is found")
+	})
 }

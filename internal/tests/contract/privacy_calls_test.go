@@ -15,7 +15,6 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/operator"
 	"github.com/cardprograms/prepaid/internal/tests/sample"
 )
 
@@ -56,7 +55,7 @@ func canaryRequest(o *reference.Operation) *sample.Request {
 	limited := map[string]string{
 		"name_on_card": canaryName, "account_number": canaryNumber, "postcode": canaryPostcode, "hmac_key_secret": canaryHMAC, "passport_number": "cnry_p_n_",
 		"ephemeral_key": base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]),
-		"email_address": canaryOf("Sent", "Mail") + "@example.com",
+		"email_address": canaryOf("Sent", "Mail") + "@example.com", "uri": "https://" + canaryOf("Sent", "User") + ":x@hooks.example/a",
 	}
 	for _, m := range requestMembers(o.Request.JSON(), nil, []string{""}) {
 		name, s := m.path[len(m.path)-1], m.schema
@@ -171,11 +170,4 @@ func TestCanaryCallsAreComplete(t *testing.T) {
 		}
 	}
 	require.Len(t, listed, count)
-}
-
-func canaryPINKey(t *testing.T) *prepaid.PINKey {
-	t.Helper()
-	key, err := prepaid.NewPINKey(operator.Certificate(t, &operator.Key().PublicKey), prepaid.PINKeyOptions{})
-	require.NoError(t, err)
-	return key
 }

@@ -3,15 +3,12 @@ package contract
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/sample"
 )
 
@@ -70,19 +67,4 @@ func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 		require.True(t, fields[field], "%s is no field", field)
 		require.True(t, seen[field] || field == "apierror.code", "%s is not shown", field)
 	}
-}
-
-// canaryReader has read a part of a report, so that its buffers hold data.
-func canaryReader(t *testing.T) *prepaid.ReportReader {
-	t.Helper()
-	client := harness.ServiceClient(t, harness.Split{
-		Tokens: harness.NewScript(harness.Grant(1, "3600")),
-		Calls:  harness.NewScript(harness.Respond(http.StatusOK, harness.VendorJSON, `{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`)),
-	})
-	reader, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = reader.Close() })
-	_, err = reader.Read(make([]byte, 40))
-	require.NoError(t, err)
-	return reader
 }
