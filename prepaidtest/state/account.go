@@ -45,11 +45,11 @@ type Account struct {
 	AccountExpiry time.Time `json:"account_expiry"`
 	// AccountType is proxy (default) or ledger.
 	AccountType string `json:"account_type"`
-	// DisplayName is at most 100 characters; optional.
+	// DisplayName is optional.
 	DisplayName string `json:"display_name,omitzero"`
-	// NameOnCard has 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop; optional.
+	// NameOnCard is optional.
 	NameOnCard string `json:"name_on_card,omitzero"`
-	// Key is client_account_key, at most 255 characters of printable ASCII; optional.
+	// Key is client_account_key; optional.
 	Key string `json:"client_account_key,omitzero"`
 	// Portal is optional.
 	Portal *PortalIdentifier `json:"portal_identifier,omitzero"`
@@ -62,7 +62,7 @@ type Account struct {
 	BPAYReference string `json:"bpay_reference_number"`
 	// DirectEntry is direct_entry_account_number. Default: generated.
 	DirectEntry string `json:"direct_entry_account_number"`
-	// MDESConfigID is at most 10 characters; optional.
+	// MDESConfigID is optional.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// CorrespondingAccountID is the EAID of the card that this one replaces; optional.
 	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`

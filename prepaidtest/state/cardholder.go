@@ -3,13 +3,13 @@ package state
 // Cardholder is the registration of an account (2.3), with the values used on the wire. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Cardholder struct {
-	// Title is at most 50 characters.
+	// Title is optional.
 	Title string `json:"title,omitzero"`
-	// FirstName is at most 50 characters; required.
+	// FirstName is required.
 	FirstName string `json:"first_name"`
-	// MiddleName is at most 50 characters.
+	// MiddleName is optional.
 	MiddleName string `json:"middle_name,omitzero"`
-	// LastName is at most 50 characters; required.
+	// LastName is required.
 	LastName string `json:"last_name"`
 	// PrimaryAddress is required.
 	PrimaryAddress Address `json:"primary_address"`
@@ -17,15 +17,15 @@ type Cardholder struct {
 	AlternateAddress *Address `json:"alternate_address,omitzero"`
 	// Sex is M or F. A wallet needs it.
 	Sex string `json:"sex,omitzero"`
-	// MobileNumber is at most 50 characters. A wallet and a PIN need it.
+	// MobileNumber is optional. A wallet and a PIN need it.
 	MobileNumber string `json:"mobile_number,omitzero"`
-	// PhoneNumber is at most 50 characters.
+	// PhoneNumber is optional.
 	PhoneNumber string `json:"phone_number,omitzero"`
 	// DateOfBirth is a date-time; required.
 	DateOfBirth string `json:"date_of_birth"`
 	// EmailAddress has the form of an e-mail address. A wallet and a PIN need it.
 	EmailAddress string `json:"email_address,omitzero"`
-	// DriverLicenceNumber is at most 30 characters.
+	// DriverLicenceNumber is optional.
 	DriverLicenceNumber string `json:"driver_licence_number,omitzero"`
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero"`
@@ -33,25 +33,25 @@ type Cardholder struct {
 
 // Address is a primary or alternate address (2.4).
 type Address struct {
-	// Line1 is at most 50 characters.
+	// Line1 is optional.
 	Line1 string `json:"address_line1,omitzero"`
-	// Line2 is at most 50 characters.
+	// Line2 is optional.
 	Line2 string `json:"address_line2,omitzero"`
-	// Line3 is at most 50 characters; primary address only.
+	// Line3 is for a primary address only.
 	Line3 string `json:"address_line3,omitzero"`
-	// City is the city or suburb, at most 50 characters.
+	// City is the city or suburb.
 	City string `json:"city,omitzero"`
-	// State is at most 6 characters; required in a primary address.
+	// State is required in a primary address.
 	State string `json:"state,omitzero"`
 	// Country is ISO 3166 alpha-2; required in a primary address.
 	Country string `json:"country,omitzero"`
-	// Postcode is alphanumeric, at most 30 characters.
+	// Postcode is optional.
 	Postcode string `json:"postcode,omitzero"`
 }
 
 // Passport has three required fields (2.5).
 type Passport struct {
-	// Number is at most 10 characters.
+	// Number is required.
 	Number string `json:"passport_number"`
 	// Expiry is a date-time later than the current time.
 	Expiry string `json:"passport_expiry"`

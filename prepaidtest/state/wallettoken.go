@@ -16,7 +16,7 @@ type WalletToken struct {
 	WalletID string `json:"wallet_id,omitzero"`
 	// TokenRequestorName is optional.
 	TokenRequestorName string `json:"token_requestor_name,omitzero"`
-	// TokenRequestorID has up to 11 characters.
+	// TokenRequestorID names the wallet provider's service.
 	TokenRequestorID string `json:"token_requestor_id"`
 	// TokenAssuranceLevel is "0" when not authenticated.
 	TokenAssuranceLevel string `json:"token_assurance_level"`
@@ -50,7 +50,7 @@ type WalletToken struct {
 	TokenSuffix string `json:"token_suffix,omitzero"`
 	// PrimaryAccountNumberUniqueReference is optional.
 	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
-	// TokenUniqueReference has 48 characters.
+	// TokenUniqueReference names the token.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// TokenDeletedFromConsumerApp is required.
 	TokenDeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`

@@ -27,18 +27,6 @@ const (
 	CodeAdjustment         Code = "3900" // Adjust
 )
 
-// ReferenceCodes are the types that the reference names.
-func ReferenceCodes() []Code {
-	return []Code{
-		CodeClearing, CodePOSCredit, CodeClearingCreditBack, CodePurchase, CodePurchaseReversal, CodeClearingReversal, CodeATMCash, CodeLoad,
-	}
-}
-
-// OwnCodes are the types that only this emulator has.
-func OwnCodes() []Code {
-	return []Code{CodeCardToCard, CodeDirectEntryOut, CodeFundingRedemption, CodeFundingReversal, CodeFundingRefund, CodeAdjustment}
-}
-
 // Describe returns the description of a type.
 func (t Code) Describe() string {
 	switch t {
