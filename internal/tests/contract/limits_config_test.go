@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,113 +16,106 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// The fields of Config: those the reference forms (addresses in section 9, the media type in 1, credentials in 4.1,
-// the rate in 8), and the client's own.
-func configLimits() []limit[prepaid.Config] {
-	type P = prepaid.Config
-	base := func(p *P) *string { return &p.BaseURL }
-	vendor := func(p *P) *string { return &p.Vendor }
-	rows := []limit[P]{
-		forms("base_url", "is required", base, [2]string{"", "https://h/3.0"})[0],
-		forms("vendor", "is required", vendor, [2]string{"", "v"})[0],
-		needed("client_id", func(p *P) *string { return &p.ClientID }),
-		forms("client_id", "must not contain a colon", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x:", "a b;é"})[0],
-		forms("client_id", "valid UTF-8", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x\xff", "%"})[0],
-		{field: "client_secret", rule: "is required", bad: func(p *P) { p.ClientSecret = prepaid.Secret{} },
-			good: func(p *P) { p.ClientSecret = prepaid.NewSecret("::é ") },
-		},
-		{field: "client_secret", rule: "line break", shown: "qZ7x",
-			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\n") }, good: func(*P) {},
-		},
-		forms("client_id", "line break", func(p *P) *string { return &p.ClientID }, [2]string{"qZ7x\n", "%"})[0],
-		{field: "client_secret", rule: "valid UTF-8", shown: "qZ7x",
-			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\xff") }, good: func(*P) {},
-		},
+// configRule is a rule of a setting, with values that break it and values that keep it, as JSON.
+type configRule struct {
+	field, rule string
+	bad, good   []any
+}
+
+// configRules are the rules of the settings: those with a form in the reference (addresses in section 9, the media type in 1, credentials
+// in 4.1, the rate in 8), and the client's own.
+func configRules() []configRule {
+	type values = []any
+	rules := []configRule{
+		{"base_url", "is required", values{""}, values{"https://h/3.0"}},
+		{"base_url", "must be https, or http on loopback", values{
+			"http://qzxwv.example/3.0/", "ftp://qzxwv.example/3.0", "http://localhost.qzxwv.example/3.0", "http://10.0.0.1/qzxwv/3.0",
+		}, values{"https://h.example/3.0/", "http://localhost:8080/3.0/", "http://127.8.9.1/3.0", "http://[::1]:99/3.0"}},
+		{"base_url", "must be an absolute URL", values{
+			"qzxwv.example/3.0/", "https:qzxwv/3.0", "https:///qzxwv/3.0/", "https://:443/qzxwv/3.0/", "https://qzxwv.example/\n/3.0",
+		}, values{"https://h:443/3.0", "https://h/%20/3.0"}},
+		{"base_url", "must not have a user, query or fragment", values{
+			"https://user:qzxwv@h.example/3.0", "https://h.example/3.0/?qzxwv=1", "https://h.example/3.0/?", "https://h.example/3.0#qzxwv",
+		}, nil},
+		{"base_url", "must end in /3.0/", values{
+			"https://qzxwv.example", "https://qzxwv.example/3.0/accounts", "https://qzxwv.example/2.0/", "https://qzxwv.example/3.0//", "https://qzxwv.example/v3.0/",
+		}, values{"https://h/a/b/3.0/", "https://h/x/3.0"}},
+		{"vendor", "is required", values{""}, values{"v"}},
+		{"vendor", "must be letters, digits", values{"qzx wv", "qzx/wv", "qzx+json", "qzx\r\nwv", "éqzx"}, values{"Vendor-1.2_x", "0", "Z"}},
+		{"client_id", "is required", values{""}, values{"%"}},
+		{"client_id", "must not contain a colon", values{"qzxwv:"}, values{"a b;é"}},
+		{"client_id", "line break", values{"qzxwv\n"}, nil},
+		{"client_secret", "is required", values{""}, values{"::é "}},
+		{"client_secret", "line break", values{"qzxwv\n"}, nil},
+		{"user_agent", "must be printable ASCII", values{"qzx\r\nwv", "qzxé", "qzx\x7f"}, values{"acme/1.0 (x)", "", "~"}},
+		{"rate_share", "must be above 0 and at most 1", values{-0.9175, 1.9175}, values{1, 0.0001, 0, 0.5}},
+		{"refusal_codes", "must consist of lower-case letters", values{values{"a", ""}, values{"QZXWV"}, values{"qzxwv code"}, values{"qzxwv-1"}}, values{values{"a_1"}}},
+		{"media_types", "must be like text/plain", values{
+			values{"", "Text/qzxwv"}, values{"text/qzxwv; charset=utf-8"}, values{"qzxwv"}, values{"text/qzxwv,a/b"}, values{" text/qzxwv"},
+		}, values{values{"", "text/plain", "application/x.a-b+json"}}},
+		{"max_response_bytes", "must not be negative", values{-9175}, values{1}},
+		{"retry.max_attempts", "must not be negative", values{-9175}, values{1}},
 	}
-	rows = append(rows, showing("qzxwv", forms("base_url", "must be https, or http on loopback", base,
-		[2]string{"http://qzxwv.example/3.0/", "https://h.example/3.0/"}, [2]string{"ftp://qzxwv.example/3.0", "http://localhost:8080/3.0/"},
-		[2]string{"http://localhost.qzxwv.example/3.0", "http://127.8.9.1/3.0"}, [2]string{"http://10.0.0.1/qzxwv/3.0", "http://[::1]:99/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("base_url", "must be an absolute URL", base,
-		[2]string{"qzxwv.example/3.0/", "https://h/3.0"}, [2]string{"https:qzxwv/3.0", "https://h/3.0"}, [2]string{"https:///qzxwv/3.0/", "https://h/3.0"},
-		[2]string{"https://:443/qzxwv/3.0/", "https://h:443/3.0"}, [2]string{"https://qzxwv.example/\n/3.0", "https://h/%20/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("base_url", "must not have a user, query or fragment", base,
-		[2]string{"https://user:qzxwv@h.example/3.0", "https://h/3.0"}, [2]string{"https://h.example/3.0/?qzxwv=1", "https://h/3.0"},
-		[2]string{"https://h.example/3.0/?", "https://h/3.0"}, [2]string{"https://h.example/3.0#qzxwv", "https://h/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("base_url", "must end in /3.0/", base,
-		[2]string{"https://qzxwv.example", "https://h/3.0"}, [2]string{"https://qzxwv.example/3.0/accounts", "https://h/a/b/3.0/"},
-		[2]string{"https://qzxwv.example/2.0/", "https://h/3.0/"}, [2]string{"https://qzxwv.example/3.0//", "https://h/x/3.0"},
-		[2]string{"https://qzxwv.example/v3.0/", "https://h/3.0/"})...)...)
-	rows = append(rows, forms("vendor", "must be letters, digits", vendor,
-		[2]string{"qzx wv", "Vendor-1.2_x"}, [2]string{"qzx/wv", "0"}, [2]string{"qzx+json", "Z"}, [2]string{"qzx\r\nwv", "v"}, [2]string{"éqzx", "v"})...)
-	rows = append(rows, forms("user_agent", "must be printable ASCII", func(p *P) *string { return &p.UserAgent },
-		[2]string{"qzx\r\nwv", "acme/1.0 (x)"}, [2]string{"qzxé", ""}, [2]string{"qzx\x7f", "~"})...)
-	for bad, good := range map[float64]float64{-0.9175: 1, 1.9175: 0.0001, math.NaN(): 0, math.Inf(1): 0.5} {
-		rows = append(rows, limit[P]{field: "rate_share", rule: "must be above 0 and at most 1", shown: "9175",
-			bad: func(p *P) { p.RateShare = bad }, good: func(p *P) { p.RateShare = good },
-		})
-	}
-	for _, bad := range []prepaid.ErrorCode{"", "QZXWV", "qzxwv code", "qzxwv-1"} {
-		rows = append(rows, limit[P]{
-			field: "refusal_codes", rule: "must consist of lower-case letters", shown: "qzxwv",
-			bad: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a", bad} }, good: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a_1"} },
-		})
-	}
-	for _, bad := range []string{"Text/qzxwv", "text/qzxwv; charset=utf-8", "qzxwv", "text/qzxwv,a/b", " text/qzxwv"} {
-		rows = append(rows, limit[P]{
-			field: "media_types", rule: "must be like text/plain", shown: "qzxwv",
-			bad: func(p *P) { p.MediaTypes = []string{"", bad} }, good: func(p *P) { p.MediaTypes = []string{"", "text/plain", "application/x.a-b+json"} },
-		})
-	}
-	for field, at := range map[string]func(*P) *time.Duration{
-		"attempt_timeout":         func(p *P) *time.Duration { return &p.AttemptTimeout },
-		"body_idle_timeout":       func(p *P) *time.Duration { return &p.BodyIdleTimeout },
-		"retry.min_wait":          func(p *P) *time.Duration { return &p.Retry.MinWait },
-		"retry.max_wait":          func(p *P) *time.Duration { return &p.Retry.MaxWait },
-		"retry.max_retry_after":   func(p *P) *time.Duration { return &p.Retry.MaxRetryAfter },
-		"retry.max_throttle_wait": func(p *P) *time.Duration { return &p.Retry.MaxThrottleWait },
-		"retry.in_flight_wait":    func(p *P) *time.Duration { return &p.Retry.InFlightWait },
-		"retry.token_hold":        func(p *P) *time.Duration { return &p.Retry.TokenHold },
+	for _, field := range []string{
+		"attempt_timeout", "body_idle_timeout", "retry.min_wait", "retry.max_wait", "retry.max_retry_after", "retry.max_throttle_wait", "retry.in_flight_wait", "retry.token_hold",
 	} {
-		rows = append(rows, limit[P]{field: field, rule: "must not be negative", shown: "-9175", bad: put(at, -9175), good: put(at, 1)})
+		rules = append(rules, configRule{field, "must not be negative", values{"-9175s"}, values{"1s"}})
 	}
-	return append(rows,
-		limit[P]{
-			field: "insecure_http", rule: "requires the test environment", bad: func(p *P) { p.InsecureHTTP, p.TestEnvironment = true, false },
-			good: func(p *P) {
-				p.InsecureHTTP, p.TestEnvironment, p.BaseURL = true, true, "http://emulator:8480/3.0/"
-			},
-		},
-		limit[P]{
-			field: "show_descriptions", rule: "requires the test environment",
-			bad: func(p *P) { p.ShowDescriptions, p.TestEnvironment = true, false }, good: func(p *P) { p.ShowDescriptions = true },
-		},
-		limit[P]{field: "max_response_bytes", rule: "must not be negative", bad: func(p *P) { p.MaxResponseBytes = -1 }, good: func(p *P) { p.MaxResponseBytes = 1 }},
-		limit[P]{field: "retry.max_attempts", rule: "must not be negative", bad: func(p *P) { p.Retry.MaxAttempts = -1 }, good: func(p *P) { p.Retry.MaxAttempts = 1 }})
+	return rules
+}
+
+// configured is a valid Config with another value of a setting.
+func configured(t *testing.T, field string, value any) prepaid.Config {
+	t.Helper()
+	if outer, inner, nested := strings.Cut(field, "."); nested {
+		field, value = outer, map[string]any{inner: value}
+	}
+	text, err := json.Marshal(map[string]any{field: value})
+	require.NoError(t, err)
+	config := harness.ServiceConfig()
+	require.NoError(t, json.Unmarshal(text, &config))
+	return config
+}
+
+// requireConfigFault checks that a Config is refused by exactly one fault, which does not show the value.
+func requireConfigFault(t *testing.T, config prepaid.Config, field, rule string) {
+	t.Helper()
+	client, err := prepaid.NewClient(config)
+	require.Nil(t, client)
+	require.Equal(t, config.Validate(), err)
+	harness.RequireFaults(t, err, "qzxwv", harness.Fault{Field: field, Rule: rule})
+	harness.RequireNoPart(t, "9175", err.Error())
 }
 
 func TestValidationConfig(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, harness.ServiceConfig().Validate())
-	for _, row := range configLimits() {
-		t.Run(row.field+" "+row.rule, func(t *testing.T) {
-			t.Parallel()
-			config := harness.ServiceConfig()
-			row.bad(&config)
-			client, err := prepaid.NewClient(config)
-			require.Nil(t, client)
-			require.Equal(t, config.Validate(), err)
-			harness.RequireFaults(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
-			config = harness.ServiceConfig()
-			row.good(&config)
-			require.NoError(t, config.Validate())
-			client, err = prepaid.NewClient(config)
-			require.NoError(t, err)
-			require.NoError(t, client.Close())
-		})
+	for _, row := range configRules() {
+		for _, value := range row.bad {
+			requireConfigFault(t, configured(t, row.field, value), row.field, row.rule)
+		}
+		for _, value := range row.good {
+			require.NoError(t, configured(t, row.field, value).Validate(), "%s: %v", row.field, value)
+		}
 	}
-	withSource := harness.ServiceConfig()
-	withSource.ClientID, withSource.ClientSecret, withSource.TokenSource = "", prepaid.Secret{}, harness.StaticToken("t")
-	require.NoError(t, withSource.Validate())
+	for rule, change := range map[string]func(*prepaid.Config){ // that JSON cannot hold
+		"client_id must be valid UTF-8":                   func(c *prepaid.Config) { c.ClientID = "qzxwv\xff" },
+		"client_secret must be valid UTF-8":               func(c *prepaid.Config) { c.ClientSecret = prepaid.NewSecret("qzxwv\xff") },
+		"rate_share must be above 0":                      func(c *prepaid.Config) { c.RateShare = math.NaN() },
+		"rate_share must be above 0 and at most 1":        func(c *prepaid.Config) { c.RateShare = math.Inf(1) },
+		"insecure_http requires the test environment":     func(c *prepaid.Config) { c.InsecureHTTP, c.TestEnvironment = true, false },
+		"show_descriptions requires the test environment": func(c *prepaid.Config) { c.ShowDescriptions, c.TestEnvironment = true, false },
+	} {
+		config := harness.ServiceConfig()
+		change(&config)
+		field, rule, _ := strings.Cut(rule, " ")
+		requireConfigFault(t, config, field, rule)
+	}
+	config := harness.ServiceConfig()
+	config.InsecureHTTP, config.BaseURL = true, "http://emulator:8480/3.0/"
+	config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, harness.StaticToken("t")
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
 }
 
 // setEnv sets the variables of a valid configuration, changed by the pairs given.
@@ -146,11 +139,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 	require.NoError(t, os.WriteFile(emptyFile, []byte("\n"), 0o600))
 	missing := filepath.Join(t.TempDir(), "qzxwv")
 	for set, want := range map[string]string{ // variables and faults are separated by "|", and lack PREPAID_
-		"BASE_URL=http://qzxwv.example/3.0":                         "BASE_URL must be https",
-		"VENDOR=qzxwv/":                                             "VENDOR must be letters, digits",
 		"ENVIRONMENT=TEST":                                          `ENVIRONMENT must be "test" or "production"`,
-		"CLIENT_ID=qzxwv:":                                          "CLIENT_ID must not contain a colon",
-		"CLIENT_ID=qzxwv\n":                                         "CLIENT_ID must not contain a line break",
 		"CLIENT_SECRET=":                                            "CLIENT_SECRET or PREPAID_CLIENT_SECRET_FILE is required",
 		"CLIENT_SECRET=qzxwv\xff":                                   "CLIENT_SECRET must be valid UTF-8",
 		"CLIENT_SECRET=[REDACTED]":                                  "CLIENT_SECRET must not be [REDACTED]",

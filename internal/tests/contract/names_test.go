@@ -80,18 +80,6 @@ func TestJSONNames(t *testing.T) {
 			prepaid.Message{ID: "i", HookID: "h", Timestamp: moment, Type: prepaid.MessageTypeTransaction},
 			`{"id":"i","hook_id":"h","timestamp":"2026-11-20T01:02:03Z","type":"transaction"}`,
 		},
-		{
-			prepaid.Config{
-				BaseURL: "b", Vendor: "v", TestEnvironment: true, InsecureHTTP: true, ClientID: "i", ClientSecret: prepaid.NewSecret("s"), UserAgent: "u",
-				AttemptTimeout: 1, BodyIdleTimeout: 2, MaxResponseBytes: 3, RateShare: 0.5, RefusalCodes: []prepaid.ErrorCode{"c"}, MediaTypes: []string{"a/b"}, ShowDescriptions: true,
-				Retry: prepaid.RetryPolicy{
-					MaxAttempts: 4, MinWait: 5, MaxWait: 6, MaxRetryAfter: 7, MaxThrottleWait: 8, InFlightWait: 9, TokenHold: 10,
-				},
-			},
-			`{"base_url":"b","vendor":"v","test_environment":true,"insecure_http":true,"client_id":"i","client_secret":"[REDACTED]",` +
-				`"user_agent":"u","attempt_timeout":"1ns","body_idle_timeout":"2ns","max_response_bytes":3,"retry":{"max_attempts":4,` +
-				`"min_wait":"5ns","max_wait":"6ns","max_retry_after":"7ns","max_throttle_wait":"8ns","in_flight_wait":"9ns","token_hold":"10ns"},"refusal_codes":["c"],"media_types":["a/b"],"rate_share":0.5,"show_descriptions":true}`,
-		},
 	} {
 		data, err := json.Marshal(c.value)
 		require.NoError(t, err)
