@@ -24,7 +24,7 @@ type values map[string]any
 // setting is a value that is a field of Target.
 type setting string
 
-// usual has the values of a request that must succeed. In addition, an enumeration has its first value.
+// usual has the values of a request that must succeed. An enumeration has its first value, another required member "conformance".
 func usual() values {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
@@ -35,10 +35,9 @@ func usual() values {
 		"company_id": setting("CompanyID"), "initial_load_amount": 0, "first_name": "Conformance", "last_name": "Check",
 		"date_of_birth": "1990-01-01T00:00:00Z", "state": "NSW", "country": "AU", "plastic_enabled": true,
 		"application_id": setting("ApplicationID"), "key_id": setting("KeyID"), "ephemeral_key": base64.StdEncoding.EncodeToString(secret),
-		"amount": json.Number("0.01"), "source_reference": "conformance", "destination_reference": "conformance",
-		"destination_account_id": setting("SecondAccountID"), "transaction_type": 1,
+		"amount": json.Number("0.01"), "destination_account_id": setting("SecondAccountID"), "transaction_type": 1,
 		"bsb": setting("PayOutBSB"), "account_number": setting("PayOutNumber"), "account_name": setting("PayOutName"),
-		"account_id": setting("AccountID"), "merchant_name_location": "conformance", "originating_transaction": 1,
+		"account_id": setting("AccountID"), "originating_transaction": 1,
 		"clearing_adjustment": false, "currency": "036", "card_acceptor_id": "CONFORMANCE", "correlation_id": "conf-" + rand.Text(),
 		"merchant_category": "5411", "terminal_id": "CONF01", "acquirer_id": "999999", "merchant_id": "CONFORMANCE", "mcc": "5411",
 		"eaid": setting("AccountID"), "device_id": "conformance", "ip_address": "192.0.2.1", "communication_method": "sms",
@@ -91,6 +90,9 @@ func (r *request) object(s *reference.Schema, changes values) values {
 		value, given := changes[member.Name]
 		if !given && (s.Required == nil || s.Requires(member.Name)) {
 			value, given = r.value(member.Name, member.Value)
+			if !given && s.Requires(member.Name) {
+				value, given = "conformance", true
+			}
 		}
 		if given {
 			made[member.Name] = value
