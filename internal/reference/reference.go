@@ -264,7 +264,9 @@ func Parse(text []byte) (*Document, error) {
 	if err := json.Unmarshal(text, &read); err != nil {
 		return nil, err
 	}
-	r := resolver{read.Components.Parameters, read.Components.Responses, read.Components.Schemas, map[*Schema]bool{}}
+	r := resolver{
+		parameters: read.Components.Parameters, responses: read.Components.Responses, schemas: read.Components.Schemas, done: map[*Schema]bool{},
+	}
 	d := &Document{Schemas: read.Components.Schemas}
 	for _, s := range d.Schemas {
 		s.Value.Name = s.Name
@@ -297,6 +299,9 @@ func Parse(text []byte) (*Document, error) {
 			d.Operations = append(d.Operations, o)
 		}
 	}
+	if len(r.unknown) > 0 {
+		return nil, fmt.Errorf("nothing has the name %s", strings.Join(r.unknown, ", "))
+	}
 	return d, nil
 }
 
@@ -306,15 +311,16 @@ type resolver struct {
 	responses  Ordered[*Payload]
 	schemas    Ordered[*Schema]
 	done       map[*Schema]bool
+	unknown    []string // references without a target
 }
 
-func (r resolver) operation(o *Operation) {
+func (r *resolver) operation(o *Operation) {
 	if o.Lane == "" {
 		o.Lane = "call"
 	}
 	for i, p := range o.Params {
-		if p.Ref != "" {
-			p, _ = r.parameters.Get(path.Base(p.Ref))
+		if target := find(r, r.parameters, p.Ref); target != nil {
+			p = target
 			o.Params[i] = p
 		}
 		r.schema(p.Schema)
@@ -325,11 +331,11 @@ func (r resolver) operation(o *Operation) {
 	}
 }
 
-func (r resolver) payload(p *Payload) {
+func (r *resolver) payload(p *Payload) {
 	if p == nil {
 		return
 	}
-	if target, ok := r.responses.Get(path.Base(p.Ref)); ok {
+	if target := find(r, r.responses, p.Ref); target != nil {
 		fillIn(p, target)
 	}
 	for _, content := range p.Content {
@@ -337,7 +343,7 @@ func (r resolver) payload(p *Payload) {
 	}
 }
 
-func (r resolver) schema(s *Schema) {
+func (r *resolver) schema(s *Schema) {
 	if s == nil || r.done[s] {
 		return
 	}
@@ -345,7 +351,7 @@ func (r resolver) schema(s *Schema) {
 	for _, one := range s.OneOf {
 		s.Type = append(s.Type, one.Type...)
 	}
-	if target, ok := r.schemas.Get(path.Base(s.Ref)); ok {
+	if target := find(r, r.schemas, s.Ref); target != nil {
 		r.schema(target)
 		fillIn(s, target)
 		return
@@ -354,6 +360,18 @@ func (r resolver) schema(s *Schema) {
 	for _, member := range s.Properties {
 		r.schema(member.Value)
 	}
+}
+
+// find returns the target of a reference, or nil.
+func find[V any](r *resolver, all Ordered[*V], ref string) *V {
+	if ref == "" {
+		return nil
+	}
+	target, ok := all.Get(path.Base(ref))
+	if !ok {
+		r.unknown = append(r.unknown, ref)
+	}
+	return target
 }
 
 // fillIn copies the members of target that are zero in s.

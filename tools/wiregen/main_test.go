@@ -229,8 +229,9 @@ func TestRefusesOperations(t *testing.T) {
 		"tags: [Things]=tags: [Things, All]": "GET /things/{id} needs one tag and x-go",
 		"{'200'={'2x'":                       "operations_gen.go: ",
 		"paths:=paths: {":                    document + ": yaml:",
-		"x-body: json=x-safety: read":        document + ": line 11: x-safety is there twice",
-		"=":                                  "no such file",
+		"parameters: []=parameters: [{$ref: '#/components/parameters/idd'}]": "nothing has the name #/components/parameters/idd",
+		"x-body: json=x-safety: read":                                        document + ": line 11: x-safety is there twice",
+		"=":                                                                  "no such file",
 	} {
 		before, after, _ := strings.Cut(change, "=")
 		write(document, strings.Replace(things, before, after, 1))
