@@ -50,6 +50,27 @@ func TestFieldsHaveMembers(t *testing.T) {
 	require.Empty(t, own, "members of the document, or no fields")
 }
 
+// The client leaves a member out of its JSON if it is zero and the document does not require it.
+func TestFieldsAreOmitted(t *testing.T) {
+	t.Parallel()
+	var others []string
+	for of, members := range sample.AllFields() {
+		for name, m := range members {
+			field, _ := of.FieldByName(name)
+			omitted := strings.Contains(field.Tag.Get("json"), ",omit")
+			if m.Of != nil && m.Of.Required != nil && omitted == m.Of.Requires(m.Name) {
+				others = append(others, of.Name()+"."+name)
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"Cardholder.EmailAddress", "Cardholder.Sex", // required in one response only
+		"DirectEntryOutParams.RequestID", "TransferParams.RequestID", // the client needs it
+		"MerchantRule.ID", "TerminalRule.ID", // not in a request
+		"Restrictions.Type", "TransferResult.TransactionID", // shown also if it is missing
+	}, others)
+}
+
 // Each enumeration of the document has a constant of the client for each value, and no other.
 func TestEnumerations(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,14 @@ func Field(of reflect.Value, member reference.Member[*reference.Schema]) reflect
 }
 
 // Fields are the members of the document for the fields of Go structs, by type and name.
-type Fields map[reflect.Type]map[string]*reference.Schema
+type Fields map[reflect.Type]map[string]Member
+
+// Member is a member of an object, or a parameter, which is of none.
+type Member struct {
+	*reference.Schema
+	Of   *reference.Schema
+	Name string
+}
 
 // AllFields returns the fields of all params and results.
 func AllFields() Fields {
@@ -78,23 +85,23 @@ func (f Fields) add(s *reference.Schema, of reflect.Type) {
 		owner, name := of, member.Value.Go
 		if outer, inner, nested := strings.Cut(name, "."); nested {
 			field, _ := of.FieldByName(outer)
-			f.note(of, outer, &reference.Schema{})
+			f.note(of, outer, Member{Schema: &reference.Schema{}})
 			owner, name = field.Type.Elem(), inner
 		}
 		field, ok := owner.FieldByName(FieldName(owner, member.Name, name))
 		if !ok {
 			continue // TestRequests and TestResponses report it
 		}
-		f.note(owner, field.Name, member.Value)
+		f.note(owner, field.Name, Member{member.Value, s, member.Name})
 		f.add(member.Value, field.Type)
 	}
 }
 
-func (f Fields) note(of reflect.Type, field string, s *reference.Schema) {
+func (f Fields) note(of reflect.Type, field string, m Member) {
 	if f[of] == nil {
-		f[of] = map[string]*reference.Schema{}
+		f[of] = map[string]Member{}
 	}
-	f[of][field] = s
+	f[of][field] = m
 }
 
 // parameters adds the fields for the parameters of the query.
@@ -104,7 +111,7 @@ func (f Fields) parameters(o *reference.Operation, of reflect.Type) {
 			continue
 		}
 		if name := FieldName(of, p.Name, p.Go); name != "" {
-			f.note(of, name, &reference.Schema{Name: p.Schema.Name, Type: p.Schema.Type, Redact: p.Redact})
+			f.note(of, name, Member{Schema: &reference.Schema{Name: p.Schema.Name, Type: p.Schema.Type, Redact: p.Redact}})
 		}
 	}
 }
