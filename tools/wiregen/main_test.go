@@ -246,6 +246,8 @@ func TestRefusesOperations(t *testing.T) {
 	write(filepath.Join(".github", "ISSUE_TEMPLATE", "problem.yml"), "")
 	_, err := operationFiles(directory, nil)
 	require.ErrorContains(t, err, "with an end")
+	_, err = filled([]byte("<!-- a -->\n<!-- end -->\n<!-- b -->\nold\n<!-- end -->\n"), map[string]string{"<!-- a -->\n": "new\n"})
+	require.ErrorContains(t, err, "2 marks, for 1 blocks")
 }
 
 // The generated files in the repository are current.

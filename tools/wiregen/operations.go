@@ -144,5 +144,8 @@ func filled(page []byte, blocks map[string]string) ([]byte, error) {
 		}
 		page = between.ReplaceAll(page, []byte("${1}"+block+"${2}"))
 	}
+	if ends := regexp.MustCompile(`(<!--|#) end`).FindAll(page, -1); len(ends) != len(blocks) { // an old block would stay
+		return nil, fmt.Errorf("%d marks, for %d blocks", len(ends), len(blocks))
+	}
 	return page, nil
 }
