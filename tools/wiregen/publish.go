@@ -14,7 +14,7 @@ import (
 // tree is a value of a document without aliases.
 type tree struct{ *yaml.Node }
 
-// publish adds to the emulator's document what follows from it, for generators and readers that know OpenAPI alone.
+// publish adds derived members to the emulator's document, for generators and readers that know OpenAPI alone.
 func (d tree) publish() {
 	info := d.at("info")
 	info.set("description", text(info.value("description")+"\n\n"+info.value("x-emulator")))

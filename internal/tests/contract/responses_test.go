@@ -19,8 +19,8 @@ import (
 )
 
 // A response without one of these members is an error: they identify something, or their zero value would look like a value of the service.
-// Other members are the zero value if they are missing or null: it is none of theirs, or nothing is decided by it. A program must see what
-// it can use of a response, even if the service forgets the rest.
+// Other members are the zero value if they are missing or null: the service never sends it, or no decision depends on it. A program gets the
+// usable members of a response, even if the service omits others.
 func neededMembers() map[string]string {
 	return map[string]string{
 		"Token": "access_token token_type expires_in", "Account": "account_id company_id balance status",

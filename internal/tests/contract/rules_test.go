@@ -280,7 +280,7 @@ func TestRulesOfFunding(t *testing.T) {
 	require.NotContains(t, strings.ToLower(sent), "negative")
 }
 
-// Validate reports what a call of a payment refuses.
+// Validate reports the same faults as a call.
 func TestRulesOfPayments(t *testing.T) {
 	t.Parallel()
 	transfer, entry := harness.ValidTransfer(), harness.ValidDirectEntry()
