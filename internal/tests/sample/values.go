@@ -21,7 +21,6 @@ type Maker struct {
 	Maximal  bool     // with all members, otherwise with the required ones
 	Request  bool     // with the members that the client requires
 	Query    []string // parameters of the query, on which members of a response depend
-	Single   bool     // one object, and no list
 	numbered int
 }
 
@@ -45,7 +44,7 @@ func Requires(s *reference.Schema, member string) bool {
 // has reports whether a value of s has a member.
 func (m *Maker) has(s *reference.Schema, member string, of *reference.Schema) bool {
 	switch {
-	case of.Include != "" && (!slices.Contains(m.Query, of.Include) || of.Single && !m.Single):
+	case of.Include != "" && !slices.Contains(m.Query, of.Include):
 		return false
 	case m.Maximal:
 		return true
