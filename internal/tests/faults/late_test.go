@@ -2,10 +2,6 @@ package faults
 
 import (
 	"context"
-	"net"
-	"net/http"
-	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +10,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -80,43 +75,6 @@ func TestNothingLeavesAfterTheDeadline(t *testing.T) {
 						require.Equal(t, []ratelimit.Feedback{{NotSent: true}}, limiter.feedback)
 					}
 				})
-			}
-		})
-	}
-}
-
-// Nothing is written to a connection that was made after the deadline.
-func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
-	t.Parallel()
-	for name, limit := range map[string]time.Duration{"in time": time.Minute, "late": time.Second} { // shorter than an attempt may take
-		synctest.Test(t, func(t *testing.T) {
-			late := name == "late"
-			var frozen atomic.Bool
-			srv, config, from, to := virtualStage(t)
-			base := config.Transport.(*http.Transport)
-			dial := base.DialContext
-			base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-				if frozen.Load() {
-					time.Sleep(limit)
-				}
-				return dial(context.WithoutCancel(ctx), network, address)
-			}
-			config.Retry.MaxAttempts = 1
-			client := harness.NewClient(t, config)
-			_, err := client.Check(t.Context()) // it has a token
-			require.NoError(t, err)
-			base.CloseIdleConnections()
-			frozen.Store(late)
-			params := harness.ValidTransfer()
-			params.RequestID, params.DestinationAccountID, params.Amount = prepaid.RequestID(name), to, prepaid.Cents(100)
-			_, err = client.Accounts.Transfer(thawed{t.Context(), time.Now().Add(limit)}, from, params)
-			arrived := slices.ContainsFunc(srv.Requests(), func(r prepaidtest.Request) bool { return r.RequestID == params.RequestID })
-			require.Equal(t, !late, arrived, name)
-			if late {
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-			} else {
-				require.NoError(t, err)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -121,30 +120,6 @@ func TestWatchedAttempt(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The summary of one account that fails stops the repeats of no other account.
-func TestOneBrokenAccountStopsNoOther(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		config := harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if strings.Contains(r.URL.Path, "broken") {
-				return harness.ServiceError(500, "server_error")(r)
-			}
-			return harness.Respond(200, harness.VendorJSON, harness.SummaryJSON)(r)
-		}))
-		client := harness.NewClient(t, config)
-		began, results := time.Now(), make(chan error)
-		for _, source := range []prepaid.AccountID{"broken", "broken", "well", "broken"} {
-			go func() { results <- client.Accounts.AwaitRepeat(t.Context(), source, began) }()
-		}
-		var all error
-		for range 4 {
-			all = errors.Join(all, <-results)
-		}
-		require.NoError(t, all)
-		require.Less(t, time.Since(began), 45*time.Second)
-	})
 }
 
 // A panic in the caller's code during a read for a sign of life ends neither the process nor the payment.

@@ -241,20 +241,3 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		require.ErrorIs(t, err, test.err)
 	}
 }
-
-// A transport that breaks its contract is an error, and holds no slot.
-func TestTransportThatReturnsNothing(t *testing.T) {
-	t.Parallel()
-	for name, response := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
-		limiter := new(feedbackLimiter)
-		config := harness.Config("https://cards.invalid")
-		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return response, nil })
-		config.Limiter = limiter
-		config.Retry.MaxAttempts = 1
-		err := harness.OpPlastic().Call(t.Context(), harness.NewClient(t, config))
-		require.Len(t, limiter.feedback, 1, name)
-		if response == nil {
-			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
-		}
-	}
-}

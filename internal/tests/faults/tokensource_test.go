@@ -116,6 +116,16 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
+// A request whose token no header can carry is not sent.
+func TestUnfitToken(t *testing.T) {
+	t.Parallel()
+	service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+	config := withSource(service, func() (*oauth2.Token, error) { return &oauth2.Token{AccessToken: "from-a-file\n"}, nil })
+	failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+	require.Empty(t, service.Requests())
+}
+
 // Waiting for a token takes no slot of the limiter.
 func TestTokenBeforeSlot(t *testing.T) {
 	t.Parallel()
@@ -219,21 +229,6 @@ func TestTokenRefusedWhileWaitingForASlot(t *testing.T) {
 		callers.Wait()
 		require.Zero(t, late())
 		require.Equal(t, 21, len(calls.Requests()))
-	})
-}
-
-// The service issues the same text again: an exchange that began after the refusal counts as new, for one further attempt.
-func TestSameTokenIsTriedOnceMore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{
-			Tokens: harness.NewScript(harness.Grant(1, "3600")),
-			Calls:  harness.NewScript(harness.ServiceError(401, "invalid_token"), harness.Succeed(harness.OpGet())),
-		}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		require.Len(t, service.Tokens.Requests(), 2)
-		require.Len(t, service.Calls.Requests(), 2)
 	})
 }
 

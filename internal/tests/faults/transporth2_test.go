@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"crypto/tls"
 	"encoding/binary"
 	"fmt"
@@ -9,64 +8,15 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
-
-// Each call works over HTTP/2, which only a caller's transport that speaks nothing else brings to requests that are never repeated. A
-// report start has no body. TestHTTP2ResetIsNotRepeatedBelowUs has the streams that break.
-func TestHTTP2(t *testing.T) {
-	t.Parallel()
-	for _, only := range []bool{true, false} {
-		testHTTP2(t, only)
-	}
-}
-
-func testHTTP2(t *testing.T, only bool) {
-	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if (r.ProtoMajor == 2) != (only || r.URL.Path == harness.OpGet().Path) {
-			t.Errorf("HTTP/%d of %s", r.ProtoMajor, r.URL.Path)
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil || r.Method == http.MethodGet && len(body) > 0 {
-			t.Errorf("body of %d bytes: %v", len(body), err)
-		}
-		for _, op := range harness.Ops() {
-			known := r.URL.Path == op.Path && (r.Method == http.MethodGet) == (op.Name == "Accounts.Get" || op.Name == "Reporting.Start")
-			if !known {
-				continue
-			}
-			w.Header().Set("Content-Type", op.MediaType)
-			w.WriteHeader(op.Status)
-			_, _ = io.Copy(w, strings.NewReader(op.Body))
-			return
-		}
-		t.Errorf("unexpected %s %s", r.Method, r.URL.Path)
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	config := harness.Config(server.URL)
-	transport := server.Client().Transport.(*http.Transport)
-	if only {
-		transport.Protocols = new(http.Protocols)
-		transport.Protocols.SetHTTP2(true)
-	}
-	config.Transport = transport
-	client := harness.NewClient(t, config)
-	for _, op := range harness.Ops() {
-		require.NoError(t, op.Call(t.Context(), client), op.Name)
-	}
-}
 
 // Over HTTP/2 the first token request shares its connection with the calls that follow. Over HTTP/1.1, where net/http logs
 // the bytes after a token, it does not: the calls use the connection on which HTTP/2 was not found.
@@ -225,36 +175,4 @@ func TestHTTP2ResetIsNotRepeatedBelowUs(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A request that never left is not unknown: a token that no header can carry, a context that ended while a slot was awaited.
-func TestNotSentIsNotUnknown(t *testing.T) {
-	t.Parallel()
-	service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
-	config := harness.ClockConfig(service)
-	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
-		return &oauth2.Token{AccessToken: "from-a-file\n"}, nil
-	})
-	failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
-	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-	require.Zero(t, failure.Attempts)
-
-	ctx, cancel := context.WithCancel(t.Context())
-	config = harness.ClockConfig(service)
-	config.Limiter = harness.LimiterFunc(func(context.Context) error {
-		cancel()
-		return nil
-	})
-	failure = harness.CallError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
-	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-	require.ErrorIs(t, failure, context.Canceled)
-
-	config = harness.ClockConfig(service)
-	var client *prepaid.Client
-	config.Limiter = harness.LimiterFunc(func(context.Context) error { return client.Close() })
-	client = harness.NewClient(t, config)
-	failure = harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
-	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-	require.ErrorIs(t, failure, prepaid.ErrClosed)
-	require.Empty(t, service.Requests())
 }

@@ -2,17 +2,12 @@ package faults
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -100,100 +95,6 @@ func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// An unwritten payment is sent on another connection at once, however many are stale: it was sent once, and its
-// outcome was never unknown.
-func TestUnwrittenPaymentGoesOn(t *testing.T) {
-	t.Parallel()
-	const kept = 5
-	var round sync.WaitGroup
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		if p.Request.Target != harness.OpGet().Path {
-			p.Succeed(harness.OpTransfer())
-			return
-		}
-		round.Done()
-		round.Wait()
-		p.Succeed(harness.OpGet())
-	})
-	var mu sync.Mutex
-	var made []*atomic.Bool
-	base := transport.New()
-	t.Cleanup(base.CloseIdleConnections)
-	dial := base.DialContext
-	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		connection, err := dial(ctx, network, address)
-		mu.Lock()
-		defer mu.Unlock()
-		broken := new(atomic.Bool)
-		made = append(made, broken)
-		return watchedConn{connection, func() error {
-			if broken.Load() {
-				return net.ErrClosed
-			}
-			return nil
-		}}, err
-	}
-	config := harness.Config(server.Address)
-	config.Transport, config.Retry.MaxAttempts = base, 1
-	client := harness.NewClient(t, config)
-	round.Add(kept)
-	var reads sync.WaitGroup
-	for range kept {
-		reads.Go(func() { require.NoError(t, harness.OpGet().Call(t.Context(), client)) })
-	}
-	reads.Wait()
-	mu.Lock()
-	require.Len(t, made, kept)
-	for _, one := range made {
-		one.Store(true)
-	}
-	mu.Unlock()
-	var wire harness.Capture
-	require.NoError(t, harness.OpTransfer().Call(wire.In(t.Context()), client))
-	require.Equal(t, 1, wire.Attempts())
-	require.Len(t, server.Seen(), kept+1)
-}
-
-// A proxy that sends each response twice shifts no result to another payment.
-func TestResponseSentTwice(t *testing.T) {
-	t.Parallel()
-	const workers, each = 16, 60
-	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
-		t.Helper()
-		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-			var params struct {
-				RequestID string `json:"request_id"`
-			}
-			_ = json.Unmarshal([]byte(p.Request.Body), &params)
-			status, body := 200, fmt.Sprintf(`{"transaction_id":%s,"correlation_id":"c"}`, params.RequestID)
-			if strings.HasSuffix(params.RequestID, "0") {
-				status, body = 400, `{"error":"invalid_request"}`
-			}
-			response := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, harness.VendorJSON, len(body), body)
-			p.Send(response + response)
-		})
-		client := harness.NewClient(t, config(server.Address))
-		var paying sync.WaitGroup
-		for worker := range workers {
-			paying.Go(func() {
-				for n := range each {
-					id := strconv.Itoa(1000*(worker+1) + n)
-					result, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
-						RequestID: prepaid.RequestID(id), Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in",
-						DestinationAccountID: "acc-2",
-					})
-					if strings.HasSuffix(id, "0") {
-						assert.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
-					} else if assert.NoError(t, err) {
-						assert.Equal(t, id, fmt.Sprint(result.TransactionID))
-					}
-				}
-			})
-		}
-		paying.Wait()
-	})
 }
 
 // MaxAttempts does not count the one repeat of a read whose kept connection was closed, and no pause stands before it.

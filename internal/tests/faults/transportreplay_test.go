@@ -42,39 +42,6 @@ func eachTransport(t *testing.T, test func(t *testing.T, config func(address str
 	}
 }
 
-// A write that went out on a kept-alive connection which then breaks, as only a RoundTripper that does not pass Close on
-// brings about, is not repeated by net/http, and not by the client unless its class allows it.
-func TestWriteOnStaleConnection(t *testing.T) {
-	t.Parallel()
-	for _, op := range []harness.Op{harness.OpCreate(), harness.OpRedeem(), harness.OpActivate()} {
-		t.Run(op.Name, func(t *testing.T) {
-			t.Parallel()
-			server := harness.NewServer(t, func(n int, p *harness.Peer) {
-				if n == 1 {
-					p.Succeed(harness.OpGet())
-					return
-				}
-				_ = p.Close()
-			})
-			kept := &http.Transport{}
-			t.Cleanup(kept.CloseIdleConnections)
-			config := harness.Config(server.Address)
-			config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-				keeps := *r
-				keeps.Close = false
-				return kept.RoundTrip(&keeps)
-			})
-			client := harness.NewClient(t, config)
-			require.NoError(t, harness.OpGet().Call(t.Context(), client))
-			failure := harness.CallError(t, op.Call(t.Context(), client))
-			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
-			seen := server.Seen()
-			require.Len(t, seen, 2)
-			require.Equal(t, seen[0].Connection, seen[1].Connection, "the connection was kept alive")
-		})
-	}
-}
-
 // The 204 of a report that is not ready comes with a body, which net/http would read as the next response on the same
 // connection.
 func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
