@@ -229,6 +229,12 @@ func TestReportClosed(t *testing.T) {
 	require.ErrorIs(t, err, errReportUsed)
 	require.ErrorContains(t, err, "report incomplete")
 
+	body := &closeCounter{Reader: strings.NewReader(reportBody(t, "a\nb\n", 2))}
+	for range newReportReader(ReportRun{}, body, nil).Rows() {
+		break
+	}
+	require.Equal(t, 1, body.closed)
+
 	// A download that hangs ends when another goroutine closes it.
 	source, sink := io.Pipe()
 	r = newReportReader(ReportRun{}, source, nil)

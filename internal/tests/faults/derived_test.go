@@ -306,32 +306,6 @@ func TestCloseOfDerivedClients(t *testing.T) {
 	server.AwaitNoneLeft()
 }
 
-// A wait before a repeat ends when either of the two clients is closed.
-func TestCloseOfADerivedClientDuringBackOff(t *testing.T) {
-	t.Parallel()
-	for _, whole := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			service := harness.NewScript(harness.ServiceError(503, "unavailable", "Retry-After: 5"))
-			client := harness.NewClient(t, harness.ClockConfig(service))
-			derived := derive(t, client, prepaid.Overrides{})
-			var calls sync.WaitGroup
-			calls.Go(func() {
-				if err := harness.OpGet().Call(t.Context(), derived); err == nil {
-					t.Error("no error")
-				}
-			})
-			time.Sleep(time.Second)
-			if whole {
-				require.NoError(t, client.Close())
-			} else {
-				require.NoError(t, derived.Close())
-			}
-			calls.Wait()
-			require.Len(t, service.Requests(), 1)
-		})
-	}
-}
-
 // Clients are derived while others are in use.
 func TestDerivingIsConcurrent(t *testing.T) {
 	t.Parallel()

@@ -186,55 +186,6 @@ func TestReportOpenPauses(t *testing.T) {
 	})
 }
 
-// A report in memory and one that is streamed are read and checked alike: the same spellings, the same refusals.
-func TestReportResultForms(t *testing.T) {
-	t.Parallel()
-	for body, good := range map[string]bool{
-		reportJSON:                                      true,
-		`{"totalrecords":"0","reportdata":""}`:          true,
-		`{"reportdata":"x","totalrecords":1.0}`:         true,
-		`{"reportdata":"x","totalrecords":"1.00"}`:      true,
-		`{"reportdata":"x","totalrecords":10e-1}`:       true,
-		`{"ReportData":"x","TOTALRECORDS":1}`:           true,
-		`{"reportdata":"a\"b\nc","totalrecords":2}`:     true, // quoting of its own kind is the reader's affair
-		`{"reportdata":"x","totalrecords":2}`:           false,
-		`{"reportdata":"x\ny\n","totalrecords":"3"}`:    false,
-		`{"reportdata":"x","totalrecords":-1}`:          false,
-		`{"reportdata":"x","totalrecords":1.5}`:         false,
-		`{"reportdata":"x","totalrecords":"01"}`:        false,
-		`{"reportdata":"\"x","totalrecords":1}`:         false,
-		`{"reportdata":"x"}`:                            false,
-		`{"totalrecords":0}`:                            false,
-		`{"reportdata":null,"totalrecords":0}`:          false,
-		`{"reportdata":"x","totalrecords":null}`:        false,
-		`{"reportdata":7,"totalrecords":1}`:             false,
-		`{"reportdata":"CANARY","totalrecords":"many"}`: false,
-		`{}`: false, `null`: false, ``: false, `"x"`: false,
-	} {
-		var result, streamed *prepaid.Report
-		err := harness.CallWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) (err error) {
-			result, err = c.Reporting.Result(ctx, aRun)
-			return err
-		})
-		streamErr := harness.CallWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
-			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
-			if err == nil {
-				streamed, err = reader.Report()
-			}
-			return err
-		})
-		require.Equal(t, good, err == nil, "%s: %v", body, err)
-		require.Equal(t, good, streamErr == nil, "%s: %v", body, streamErr)
-		require.Equal(t, streamed, result, body)
-		if !good {
-			require.ErrorContains(t, err, "report incomplete")
-			require.Equal(t, prepaid.OutcomeApplied, harness.CallError(t, err).Outcome)
-			require.Equal(t, harness.CallError(t, streamErr).Err, harness.CallError(t, err).Err, body)
-			require.NotContains(t, err.Error(), "CANARY")
-		}
-	}
-}
-
 // A streamed report may take longer than an attempt, but none of its pauses longer than BodyIdleTimeout.
 func TestReportStreamPauses(t *testing.T) {
 	t.Parallel()
@@ -273,46 +224,4 @@ func TestReportStreamPauses(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 		require.Equal(t, 40*time.Second, time.Since(began))
 	})
-}
-
-// A stream that is closed or cancelled before its end releases its connection.
-func TestReportStreamEnds(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]func(cancel context.CancelFunc, reader *prepaid.ReportReader) error{
-		"closed": func(_ context.CancelFunc, reader *prepaid.ReportReader) error { return reader.Close() },
-		"left": func(_ context.CancelFunc, reader *prepaid.ReportReader) error {
-			for range reader.Rows() {
-				break
-			}
-			return nil
-		},
-		"cancelled": func(cancel context.CancelFunc, reader *prepaid.ReportReader) error {
-			cancel()
-			_, err := reader.Report()
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "report incomplete") {
-				return fmt.Errorf("another error: %w", err)
-			}
-			return nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			gone := make(chan struct{})
-			server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-				p.Send("HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\n\r\n" + `{"reportdata":"a,b\n`)
-				for {
-					if _, err := p.Write([]byte(`c,d\n`)); err != nil {
-						close(gone)
-						return
-					}
-				}
-			})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			reader, err := harness.NewClient(t, harness.Config(server.Address)).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
-			require.NoError(t, err)
-			require.NoError(t, end(cancel, reader))
-			<-gone
-		})
-	}
 }

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -130,30 +129,4 @@ func TestReportStartKeepsTheFirst400(t *testing.T) {
 	service := harness.NewScript(refusal)
 	require.ErrorIs(t, harness.OpStart().Call(t.Context(), service.Client(t)), prepaid.ErrBadRequest)
 	require.Len(t, service.Requests(), 1, "a source of the caller's own is not asked again")
-}
-
-// The wait for another token ends with the call's context, and with the client; nothing was started.
-func TestReportStartEndsBeforeAnotherToken(t *testing.T) {
-	t.Parallel()
-	for _, closed := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			service := harness.Split{
-				Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))),
-				Calls:  harness.NewScript(harness.ServiceError(400, "invalid_request")),
-			}
-			client := harness.NewClient(t, harness.CredentialsConfig(service))
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			want := context.DeadlineExceeded
-			if closed {
-				want = prepaid.ErrClosed
-				time.AfterFunc(time.Second, func() { _ = client.Close() })
-			}
-			err := harness.OpStart().Call(ctx, client)
-			require.ErrorIs(t, err, want)
-			require.ErrorIs(t, err, prepaid.ErrBadRequest, "and says what was met before")
-			require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-			require.Len(t, service.Calls.Requests(), 1)
-		})
-	}
 }

@@ -120,57 +120,6 @@ func TestCancelDuringBackOff(t *testing.T) {
 	}
 }
 
-// Retry-After is followed as seconds or as a date, ignored when it is nonsense, and a long one ends the call.
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	const own = -1 // the client's own choice: 2.5 to 10 s
-	for name, tc := range map[string]struct {
-		header string
-		wait   time.Duration
-	}{
-		"seconds":    {"7", 7 * time.Second},
-		"a date":     {"Sat, 01 Jan 2000 00:00:04 GMT", 4 * time.Second},
-		"a past one": {"Fri, 31 Dec 1999 00:00:00 GMT", own},
-		"zero":       {"0", own},
-		"negative":   {"-5", own},
-		"garbage":    {"soon", own},
-		"a fraction": {"1.5", own},
-		"absent":     {"", own},
-		"overflow":   {"99999999999999999999999", own},
-		"16 s":       {"16", 0},
-		"a year":     {"31536000", 0},
-		"max int":    {"9223372036854775807", 0},
-		"far date":   {"Fri, 31 Dec 9999 23:59:59 GMT", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var headers []string
-				if tc.header != "" {
-					headers = []string{"Retry-After: " + tc.header}
-				}
-				service := harness.NewScript(harness.ServiceError(429, "slow", headers...), harness.Succeed(harness.OpCreate()))
-				took, err := onClock(t, service, nil, harness.OpCreate().Call)
-				switch tc.wait {
-				case 0:
-					require.ErrorIs(t, err, prepaid.ErrRateLimited)
-					require.Zero(t, took)
-					require.Len(t, service.Requests(), 1)
-					failure := harness.As[*prepaid.APIError](t, err)
-					require.Greater(t, failure.RetryAfter, 15*time.Second, "reported to the caller")
-				case own:
-					require.NoError(t, err)
-					require.GreaterOrEqual(t, took, 2500*time.Millisecond)
-					require.LessOrEqual(t, took, 10*time.Second)
-				default:
-					require.NoError(t, err)
-					require.Equal(t, tc.wait, took)
-				}
-			})
-		})
-	}
-}
-
 // MaxRetryAfter is the caller's to set, also for a 503.
 func TestMaxRetryAfter(t *testing.T) {
 	t.Parallel()
@@ -226,35 +175,6 @@ func TestMaxAttemptsOne(t *testing.T) {
 		took, err := onClock(t, service, once, harness.OpTransfer().Call)
 		require.NoError(t, err)
 		require.Equal(t, 3*time.Second, took)
-	})
-}
-
-// The built-in limiter refuses at once calls that could not be sent before the deadline, and sends nothing.
-func TestLocalThrottle(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.ServiceError(429, "slow", "Retry-After: 10"), harness.Succeed(harness.OpGet()))
-		config := harness.ClockConfig(service)
-		config.Limiter = nil
-		config.Retry.MaxThrottleWait = time.Nanosecond
-		client := harness.NewClient(t, config)
-		require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), prepaid.ErrRateLimited)
-
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		err := harness.OpTransfer().Call(ctx, client)
-		failure := harness.CallError(t, err)
-		require.Zero(t, time.Since(began))
-		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-		require.ErrorIs(t, err, prepaid.ErrRateLimited)
-		throttled := harness.As[*ratelimit.RefusedError](t, err)
-		require.Equal(t, 10*time.Second, throttled.Wait)
-		require.Zero(t, failure.Attempts)
-		require.Len(t, service.Requests(), 1, "the pause of one 429 is everyone's")
-
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		require.Equal(t, 10*time.Second, service.Gaps()[0])
 	})
 }
 

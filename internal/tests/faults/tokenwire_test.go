@@ -1,12 +1,10 @@
 package faults
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,131 +155,4 @@ func TestWrongCredentialsAreRemembered(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A 401 makes one renewal, however many calls meet it at once.
-func TestOneRenewalForAll(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{
-			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(time.Second, harness.Grant(2, "3600"))),
-			Calls: harness.NewScript(func(r *http.Request) (*http.Response, error) {
-				if r.Header.Get("Authorization") == "Bearer issued-1" {
-					return harness.After(time.Second, harness.ServiceError(401, "invalid_token"))(r) // until all are under way
-				}
-				return harness.Succeed(harness.OpCreate())(r)
-			}),
-		}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		var calls sync.WaitGroup
-		for range 50 {
-			calls.Go(func() { require.NoError(t, harness.OpCreate().Call(t.Context(), client)) })
-		}
-		calls.Wait()
-		require.Len(t, service.Tokens.Requests(), 2)
-		require.Equal(t, 100, len(service.Calls.Requests()))
-	})
-}
-
-// A 401 that a fresh token does not cure is returned, without a storm of renewals by the calls next to it and after it.
-func TestUnauthorizedForEver(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: issuing(), Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		began := time.Now()
-		var calls sync.WaitGroup
-		for range 20 {
-			calls.Go(func() {
-				for range 20 {
-					if err := harness.OpGet().Call(t.Context(), client); !errors.Is(err, prepaid.ErrUnauthorized) {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		calls.Wait()
-		require.LessOrEqual(t, len(service.Tokens.Requests()), 3+int(time.Since(began)/time.Second), "one a second")
-		require.LessOrEqual(t, time.Since(began), 20*4*time.Second, "a call waits for two tokens at most, each of its two attempts")
-		require.LessOrEqual(t, len(service.Calls.Requests()), 2*400)
-	})
-}
-
-// An early renewal runs alongside the calls: they go on with the token they have, also when it fails.
-func TestEarlyRenewalStallsNobody(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{
-			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.ServiceError(500, "server_error")), harness.Grant(2, "3600")),
-			Calls:  harness.NewScript(harness.Succeed(harness.OpGet())),
-		}
-		config := harness.CredentialsConfig(service)
-		config.Retry.MaxAttempts = 1
-		client := harness.NewClient(t, config)
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		time.Sleep(51 * time.Minute)
-		for range 30 {
-			began := time.Now()
-			require.NoError(t, harness.OpGet().Call(t.Context(), client))
-			require.Zero(t, time.Since(began))
-			time.Sleep(time.Second)
-		}
-		synctest.Wait()
-		requests := service.Calls.Requests()
-		require.Equal(t, "Bearer issued-1", requests[1].Header.Get("Authorization"))
-		require.Equal(t, "Bearer issued-2", requests[len(requests)-1].Header.Get("Authorization"))
-		require.Len(t, service.Tokens.Requests(), 3)
-	})
-}
-
-// A call that waits for a token ends with its context; the exchange goes on for the others.
-func TestWaitForTokenEndsWithContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: harness.NewScript(harness.After(10*time.Second, harness.Grant(1, "3600"))), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		err := harness.OpCreate().Call(ctx, client)
-		require.Equal(t, time.Second, time.Since(began))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-		require.NoError(t, harness.OpCreate().Call(t.Context(), client))
-		require.Len(t, service.Tokens.Requests(), 1)
-	})
-}
-
-// Client.Token is the token of the calls.
-func TestClientToken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
-		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		token, err := client.Token(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "issued-1", token.AccessToken)
-		require.Equal(t, "Bearer", token.Type())
-		require.Equal(t, time.Now().Add(time.Hour), token.Expiry)
-		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		require.Len(t, service.Tokens.Requests(), 1)
-	})
-}
-
-// The token request is traced apart, and its response is not captured.
-func TestTokenIsNotCaptured(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Broken(harness.ErrCut))}
-		config := harness.CredentialsConfig(service)
-		config.Retry.MaxAttempts = 1
-		var renewals []error
-		config.Trace = &prepaid.Trace{TokenRenewed: func(_ context.Context, _ time.Duration, err error) { renewals = append(renewals, err) }}
-		client := harness.NewClient(t, config)
-		var seen harness.Capture
-		require.Error(t, harness.OpGet().Call(seen.In(t.Context()), client))
-		require.Nil(t, seen.Last())
-		synctest.Wait()
-		require.Equal(t, []error{nil}, renewals)
-	})
 }
