@@ -143,7 +143,7 @@ func TestDocumentNamesExist(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
 	names := publicNames(t)
-	for _, foreign := range []string{"AccessToken", "ExpiresIn", "ReadHeaderTimeout", "PosCredit"} { // of other packages, and of the wire
+	for _, foreign := range []string{"AccessToken", "ExpiresIn", "TokenType", "ReadHeaderTimeout", "PosCredit"} { // of other packages, and of the wire
 		names[foreign] = true
 	}
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"sync"
 
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -13,11 +15,19 @@ import (
 const maxLoggedResponse = 16 << 10
 
 // secretMembers are the members of any response that hold a secret.
-func secretMembers() []string {
-	return []string{
-		"access_token", "issuer_initiated_digitization_data", "activation_data", "encrypted_pass_data", "ephemeral_public_key",
+var secretMembers = sync.OnceValue(func() []string {
+	var names []string
+	for _, o := range reference.Emulator().Operations {
+		if response := o.Response(); response != nil {
+			for _, member := range response.Properties {
+				if member.Value.Redact == "secret" {
+					names = append(names, member.Name)
+				}
+			}
+		}
 	}
-}
+	return names
+})
 
 // Response returns a body with masked secrets. It parses only the few bodies that may have one.
 func Response(c *exchange.Call, response exchange.Response) string {
