@@ -42,10 +42,9 @@ func sampleOf(kind reflect.Type) canaryType {
 		m.SetMapIndex(reflect.ValueOf("k"), v)
 		return m.Interface()
 	}
-	array, holder := reflect.New(reflect.ArrayOf(1, kind)).Elem(), reflect.New(reflect.StructOf([]reflect.StructField{
+	holder := reflect.New(reflect.StructOf([]reflect.StructField{
 		{Name: "Value", Type: kind}, {Name: "Pointer", Type: pointer.Type()}, {Name: "Any", Type: reflect.TypeFor[any]()},
 	}))
-	array.Index(0).Set(value)
 	holder.Elem().Field(0).Set(value)
 	holder.Elem().Field(1).Set(pointer)
 	holder.Elem().Field(2).Set(value)
@@ -55,9 +54,8 @@ func sampleOf(kind reflect.Type) canaryType {
 	return canaryType{
 		name: name, fields: fields, direct: []string{"value", "pointer"}, hidden: hidden{v, p, list(value)},
 		values: map[string]any{
-			"value": v, "pointer": p, "list": list(value), "pointers": list(pointer), "array": array.Interface(), "any": []any{v, p},
-			"map": keyed(value), "pointer map": keyed(pointer), "holder": holder.Elem().Interface(), "holder pointer": holder.Interface(),
-			"hidden pointer": pointerHolder{p}, "error": fmt.Errorf("%v %+v %#v", v, p, v),
+			"value": v, "pointer": p, "list": list(value), "any": []any{v, p}, "map": keyed(value), "holder": holder.Elem().Interface(),
+			"holder pointer": holder.Interface(), "hidden pointer": pointerHolder{p}, "error": fmt.Errorf("%v %+v %#v", v, p, v),
 		},
 	}
 }
