@@ -3,9 +3,11 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,47 +17,47 @@ import (
 // setting is missing, the cases that need it are skipped.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
-	BaseURL string `env:"BASE_URL"`
+	BaseURL string
 	// ClientID is the OAuth client.
-	ClientID string `env:"CLIENT_ID"`
+	ClientID string
 	// ClientSecret is its secret. It is not printed.
-	ClientSecret string `env:"CLIENT_SECRET"`
+	ClientSecret string
 	// Vendor is the word in application/vnd.<vendor>+json.
-	Vendor string `env:"VENDOR"`
+	Vendor string
 	// HTTPClient sends the requests. Default: a client with a time-out of 30 seconds.
 	HTTPClient *http.Client
 	// CompanyID is a company whose policy the caller may change.
-	CompanyID int64 `env:"COMPANY_ID"`
+	CompanyID int64
 	// AccountID is the EAID of an active, plastic-enabled account of the company, with money.
-	AccountID string `env:"ACCOUNT_ID"`
+	AccountID string
 	// SecondAccountID is that of another one.
-	SecondAccountID string `env:"SECOND_ACCOUNT"`
+	SecondAccountID string
 	// ProgramClientID is the client_id in a search for AccountID.
-	ProgramClientID string `env:"PROGRAM_CLIENT"`
+	ProgramClientID string
 	// AccountKey is the client_account_key in this search.
-	AccountKey string `env:"ACCOUNT_KEY"`
+	AccountKey string
 	// ReportTemplate is the name of a report template.
-	ReportTemplate string `env:"REPORT_TEMPLATE"`
+	ReportTemplate string
 	// WalletProvider is a wallet that takes no certificates.
-	WalletProvider string `env:"WALLET_PROVIDER"`
+	WalletProvider string
 	// HookReceiver is the HTTPS address given to a disabled hook. Nothing is sent to it.
-	HookReceiver string `env:"HOOK_RECEIVER"`
+	HookReceiver string
 	// ApplicationID is the UUID of an application of the key exchange.
-	ApplicationID string `env:"APPLICATION_ID"`
+	ApplicationID string
 	// KeyID is the UUID of its key.
-	KeyID string `env:"KEY_ID"`
+	KeyID string
 	// PayOutBSB is the branch of the bank account for a direct entry out: six digits.
-	PayOutBSB string `env:"PAYOUT_BSB"`
+	PayOutBSB string
 	// PayOutNumber is the number of this account: digits only.
-	PayOutNumber string `env:"PAYOUT_NUMBER"`
+	PayOutNumber string
 	// PayOutName is the name of this account.
-	PayOutName string `env:"PAYOUT_NAME"`
+	PayOutName string
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90 s.
-	SimulatorWait time.Duration `env:"SIMULATOR_WAIT"`
+	SimulatorWait time.Duration
 	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
-	ReportWait time.Duration `env:"REPORT_WAIT"`
+	ReportWait time.Duration
 	// Allow permits effects. With the zero value the suite sends only reads and requests that must be refused.
-	Allow Allow `env:"ALLOW"`
+	Allow Allow
 }
 
 // Allow permits effects. Reads, and requests that must be refused, are always permitted. The zero value permits no effects.
@@ -107,11 +109,17 @@ func TargetFromEnv() (Target, bool, error) {
 		return t, false, nil
 	}
 	var faults []error
-	fields := reflect.ValueOf(&t).Elem()
-	for i := range fields.NumField() {
-		name := prefix + fields.Type().Field(i).Tag.Get("env")
-		if rule := set(fields.Field(i).Addr().Interface(), os.Getenv(name)); rule != "" {
-			faults = append(faults, fmt.Errorf("conformance: %s: %s", name, rule))
+	fields := map[string]any{
+		"BASE_URL": &t.BaseURL, "CLIENT_ID": &t.ClientID, "CLIENT_SECRET": &t.ClientSecret, "VENDOR": &t.Vendor,
+		"COMPANY_ID": &t.CompanyID, "ACCOUNT_ID": &t.AccountID, "SECOND_ACCOUNT": &t.SecondAccountID,
+		"PROGRAM_CLIENT": &t.ProgramClientID, "ACCOUNT_KEY": &t.AccountKey, "REPORT_TEMPLATE": &t.ReportTemplate,
+		"WALLET_PROVIDER": &t.WalletProvider, "HOOK_RECEIVER": &t.HookReceiver, "APPLICATION_ID": &t.ApplicationID,
+		"KEY_ID": &t.KeyID, "PAYOUT_BSB": &t.PayOutBSB, "PAYOUT_NUMBER": &t.PayOutNumber, "PAYOUT_NAME": &t.PayOutName,
+		"SIMULATOR_WAIT": &t.SimulatorWait, "REPORT_WAIT": &t.ReportWait, "ALLOW": &t.Allow,
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if rule := set(fields[name], os.Getenv(prefix+name)); rule != "" {
+			faults = append(faults, fmt.Errorf("conformance: %s: %s", prefix+name, rule))
 		}
 	}
 	return t, true, errors.Join(append(faults, t.validate())...)
