@@ -147,39 +147,6 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 	})
 }
 
-// Tokens, allowance and connections are those of the family.
-func TestDerivedClientsShareTokensAllowanceAndConnections(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := harness.NewPipes(t, func(_ int, p *harness.Peer) {
-			if p.Request.Target == harness.TokenPath {
-				p.Respond(200, harness.VendorJSON, `{"access_token":"one","token_type":"bearer","expires_in":3600}`)
-				return
-			}
-			p.Succeed(harness.OpGet())
-		})
-		config := harness.PipesConfig(server)
-		config.TokenSource, config.Limiter, config.RateShare = nil, nil, 0.004 // four requests in 10 s
-		config.ClientID, config.ClientSecret = "id", prepaid.NewSecret("secret")
-		client := harness.NewClient(t, config)
-		derived := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Minute})
-		for _, one := range []*prepaid.Client{client, derived, derived} {
-			require.NoError(t, harness.OpGet().Call(t.Context(), one))
-		}
-		require.Len(t, server.Seen(), 4, "one of them for the token")
-		require.Equal(t, 2, server.Connections(), "one of them for the token")
-		token, err := derived.Token(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "one", token.AccessToken)
-		for _, one := range []*prepaid.Client{client, derived} {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			require.ErrorIs(t, harness.OpGet().Call(ctx, one), prepaid.ErrRateLimited)
-			cancel()
-		}
-		require.Len(t, server.Seen(), 4)
-	})
-}
-
 // Fields that are set replace those of the client, also within Retry; the others are inherited, over several steps.
 func TestDerivedClientInheritsTheRest(t *testing.T) {
 	t.Parallel()

@@ -94,24 +94,6 @@ func TestDoubtIsOfBothOperations(t *testing.T) {
 	})
 }
 
-// An unknown outcome is remembered as long as its request id may be sent.
-func TestDoubtIsKept(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(403, "forbidden"))
-		client := onceClient(t, service)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
-		time.Sleep(21 * 24 * time.Hour)
-		for range 300 { // others, among which old ones are looked for
-			_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
-				RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
-			})
-			require.Error(t, err)
-		}
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
-	})
-}
-
 // A refusal before the second attempt leaves does not hide the service's response to the first.
 func TestLastResponseStaysReadable(t *testing.T) {
 	t.Parallel()

@@ -26,39 +26,6 @@ func rawRequest() prepaid.RawRequest {
 	}
 }
 
-// Do sends its request, with the headers of the client and no others.
-func TestRawCallOnTheWire(t *testing.T) {
-	t.Parallel()
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Respond(201, harness.VendorJSON, `{"id":"7","more":"12.50"}`) })
-	client := harness.NewClient(t, harness.Config(server.Address))
-	var out struct {
-		ID   int64          `json:"id"`
-		More prepaid.Amount `json:"more"`
-		Old  string         `json:"old"`
-	}
-	out.Old = "of an earlier call"
-	require.NoError(t, client.Do(t.Context(), rawRequest(), &out))
-	require.Equal(t, int64(7), out.ID, "numbers are read as elsewhere")
-	require.Equal(t, "12.50", out.More.String())
-	require.Empty(t, out.Old)
-
-	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Repeatable: true}, nil))
-	seen := server.Seen()
-	require.Len(t, seen, 2)
-	require.Equal(t, "POST", seen[0].Method)
-	require.Equal(t, "/3.0/accounts/EA-1/limits/daily.v2?a=x&b=2&b=1%20%26", seen[0].Target)
-	require.Equal(t, `{"max":"100.00"}`, seen[0].Body)
-	require.Equal(t, []string{harness.VendorJSON}, seen[0].Header["Content-Type"])
-	require.Equal(t, "/3.0/limits", seen[1].Target)
-	require.Empty(t, seen[1].Body)
-	require.NotContains(t, seen[1].Header, "Content-Type")
-	for _, request := range seen {
-		require.Equal(t, []string{"Bearer token-1"}, request.Header["Authorization"])
-		require.Equal(t, []string{harness.VendorJSON}, request.Header["Accept"])
-	}
-	require.Equal(t, 2, server.Connections(), "what may follow the response is never read as another")
-}
-
 // A response is a success by its status and by who sent it. Whatever else came is not read as one.
 func TestRawCallResponses(t *testing.T) {
 	t.Parallel()

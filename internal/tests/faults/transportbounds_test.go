@@ -135,16 +135,6 @@ func TestTrickle(t *testing.T) {
 	}
 }
 
-// An informational response before the real one is passed over.
-func TestInformationalResponses(t *testing.T) {
-	t.Parallel()
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		p.Send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
-		p.Succeed(harness.OpTransfer())
-	})
-	require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
-}
-
 // The error of a call that its context ended also matches the context's cause, unless the cause is the error of another call.
 func TestCauseOfTheEnd(t *testing.T) {
 	t.Parallel()

@@ -146,20 +146,3 @@ func TestBaseURL(t *testing.T) {
 		require.Equal(t, path+harness.OpGet().Path, service.Requests()[0].Target)
 	}
 }
-
-// The Host header and the scheme are those of the address, and a RoundTripper sees an ordinary request.
-func TestRequestForRoundTripper(t *testing.T) {
-	t.Parallel()
-	for _, op := range harness.Ops() {
-		config := harness.Config("https://cards.example:8443")
-		config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
-			require.Equal(t, "cards.example:8443", r.URL.Host)
-			require.Equal(t, "cards.example:8443", r.Host)
-			require.Equal(t, "https", r.URL.Scheme)
-			require.Nil(t, r.URL.User)
-			require.Equal(t, op.Name != harness.OpGet().Name && op.Name != harness.OpTransfer().Name, r.Close)
-			return harness.Succeed(op)(r)
-		})
-		require.NoError(t, op.Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
-	}
-}
