@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -169,17 +168,5 @@ func TestInFlightWait(t *testing.T) {
 		config.AttemptTimeout, config.Retry.InFlightWait = 2*time.Second, 7*time.Second
 		require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 		require.Equal(t, []time.Duration{14 * time.Second, 9 * time.Second, 9 * time.Second}, service.Gaps())
-	})
-}
-
-// The text of an error of two causes is one line with both.
-func TestBothCausesText(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(400, "duplicate_request"))
-		err := harness.OpTransfer().Call(t.Context(), service.Client(t))
-		require.EqualError(t, err, "prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 400 (duplicate_request); "+
-			"an earlier attempt may have been applied: no complete response (headers): the line was cut")
-		require.Equal(t, 1, strings.Count(err.Error(), "prepaid:"))
 	})
 }

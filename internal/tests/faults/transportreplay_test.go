@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -83,26 +82,4 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Calls side by side keep their connections: net/http by itself keeps two and churns through the rest.
-func TestConnectionsSideBySide(t *testing.T) {
-	t.Parallel()
-	const workers = 12
-	var gate sync.WaitGroup
-	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-		gate.Done()
-		gate.Wait() // all of a round are under way at once
-		p.Succeed(harness.OpGet())
-	})
-	client := harness.NewClient(t, harness.Config(server.Address))
-	for range 3 {
-		gate.Add(workers)
-		var calls sync.WaitGroup
-		for range workers {
-			calls.Go(func() { require.NoError(t, harness.OpGet().Call(t.Context(), client)) })
-		}
-		calls.Wait()
-	}
-	require.Equal(t, workers, server.Connections())
 }
