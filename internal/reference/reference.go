@@ -392,37 +392,3 @@ func (o *Operation) Names() []string {
 	}
 	return names
 }
-
-// RequestMembers returns the names of all members of the body; an inner member is after its object's name and a dot.
-func (o *Operation) RequestMembers() []string {
-	all, _ := o.Request.JSON().members("", nil)
-	return all
-}
-
-// ResponseMembers returns the names of all members of a success, and of those that their object requires: all that are never null if the
-// reference marks none. A member that needs a parameter which the operation does not have is omitted.
-func (o *Operation) ResponseMembers() (all, required []string) {
-	return o.Response().members("", o.Names())
-}
-
-func (s *Schema) members(prefix string, query []string) (all, required []string) {
-	if s == nil {
-		return nil, nil
-	}
-	if s.Items != nil {
-		return s.Items.members(prefix, query)
-	}
-	for _, member := range s.Properties {
-		m := member.Value
-		if m.Include != "" && !slices.Contains(query, m.Include) {
-			continue
-		}
-		all = append(all, prefix+member.Name)
-		if s.Sends(member) {
-			required = append(required, prefix+member.Name)
-		}
-		inner, innerRequired := m.members(prefix+member.Name+".", query)
-		all, required = append(all, inner...), append(required, innerRequired...)
-	}
-	return all, required
-}

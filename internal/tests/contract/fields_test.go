@@ -89,12 +89,24 @@ func TestEnumerations(t *testing.T) {
 			var values []string
 			for _, value := range s.Enum {
 				values = append(values, sample.Text(text(value), 0))
+				if kind.Kind() == reflect.String {
+					require.True(t, knows(kind, text(value)), "%s %v", kind, value)
+					require.False(t, knows(kind, text(value)+"x"), kind.Name())
+				}
 			}
 			slices.Sort(values)
 			require.Equal(t, values, slices.Sorted(slices.Values(declared[kind.Name()])), "%s.%s", of.Name(), name)
 		}
 	}
 	require.Greater(t, len(met), 15)
+}
+
+// knows calls the method Known of an enumeration's value.
+func knows(kind reflect.Type, text string) bool {
+	value := reflect.New(kind).Elem()
+	value.SetString(text)
+	enum, ok := value.Interface().(interface{ Known() bool })
+	return ok && enum.Known()
 }
 
 func text(value any) string {

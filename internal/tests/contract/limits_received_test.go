@@ -256,3 +256,20 @@ func TestUnlistedMembersAreStored(t *testing.T) {
 		require.Equal(t, asMap(t, personal), sent)
 	})
 }
+
+// Equal compares fields; the received bytes are no part of a value.
+func TestEqualIgnoresTheReceivedBytes(t *testing.T) {
+	t.Parallel()
+	var a, b prepaid.Cardholder
+	require.NoError(t, json.Unmarshal([]byte(`{"first_name":"Ann","last_name":"Lee"}`), &a))
+	require.NoError(t, json.Unmarshal([]byte(`{"last_name": "Lee", "first_name": "Ann"}`), &b))
+	require.True(t, a.Equal(b))
+	b.LastName = "Li"
+	require.False(t, a.Equal(b))
+	var p, q prepaid.PortalIdentifier
+	require.NoError(t, json.Unmarshal([]byte(`{"client_id":"c","program_id":"p"}`), &p))
+	require.NoError(t, json.Unmarshal([]byte(`{"program_id": "p", "client_id": "c"}`), &q))
+	require.True(t, p.Equal(q))
+	q.ClientID = "d"
+	require.False(t, p.Equal(q))
+}

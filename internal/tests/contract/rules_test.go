@@ -349,6 +349,7 @@ func TestRulesOfKeys(t *testing.T) {
 	var read prepaid.EphemeralKey
 	require.NoError(t, read.UnmarshalText([]byte(base64.StdEncoding.EncodeToString(key.Bytes()))))
 	require.Equal(t, key.Bytes(), read.Bytes())
+	require.True(t, key.Equal(read))
 	for _, text := range []string{"", "hunter2!", strings.Repeat("q", 43), base64.StdEncoding.EncodeToString(key.Bytes()) + "!"} {
 		require.EqualError(t, read.UnmarshalText([]byte(text)), "prepaid: invalid input: ephemeral_key must be 32 bytes")
 		require.Equal(t, key.Bytes(), read.Bytes(), "unchanged")
