@@ -12,32 +12,45 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readCSVRows reads text in chunks of the given size, and clones the rows.
-func readCSVRows(t testing.TB, text string, chunk int) (rows [][]string, c *Rows, err error) {
-	return collectRows(NewRows(NewDecoder(chunkReader{strings.NewReader(jsonBody(t, text, 1)), chunk})))
-}
-
-// collectRows clones the rows of c, which it returns too.
-func collectRows(c *Rows) (rows [][]string, _ *Rows, err error) {
+// readRows clones the rows of the body in src.
+func readRows(src io.Reader) (rows [][]string, r *Rows, err error) {
+	r = NewRows(NewDecoder(src))
 	for {
-		row, err := c.Next()
+		row, err := r.Next()
 		if err == io.EOF {
-			return rows, c, nil
+			return rows, r, nil
 		}
 		if err != nil {
-			return rows, c, err
+			return rows, r, err
 		}
 		rows = append(rows, append([]string{}, row...))
 	}
 }
 
-// csvBefore and csvAfter surround a text whose rows are to be whole in the buffer, as most are.
-const csvBefore, csvAfter = "x\n", "\n0123456789\n"
-
-// countCSVRows counts the rows of text while it is un-escaped, in chunks of the given size and in large ones, from short
-// and long escapes, and without escapes. closed is false if the text ends inside quotes.
-func countCSVRows(t testing.TB, text string, chunk int) (rows int64, closed bool) {
+// readText reads the rows of a CSV text in chunks of the given size.
+func readText(t testing.TB, text string, chunk int) (rows [][]string, r *Rows, err error) {
 	t.Helper()
+	return readRows(chunkReader{strings.NewReader(jsonBody(t, text, 1)), chunk})
+}
+
+// standardRows reads the rows with encoding/csv.
+func standardRows(text string, lazy bool) (rows [][]string, err error) {
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
+	r.FieldsPerRecord, r.LazyQuotes = -1, lazy
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+}
+
+// longEscapes returns the body of a report in which each escape has six bytes.
+func longEscapes(text string) string {
 	var long strings.Builder
 	for _, r := range text {
 		if r < ' ' || r == '"' || r == '\\' {
@@ -46,178 +59,144 @@ func countCSVRows(t testing.TB, text string, chunk int) (rows int64, closed bool
 			long.WriteRune(r)
 		}
 	}
-	for i, body := range []string{jsonBody(t, text, 1), `{"reportdata":"` + long.String() + `","totalrecords":1}`} {
-		for _, size := range []int{1, chunk, bufferSize} {
+	return `{"reportdata":"` + long.String() + `","totalrecords":1}`
+}
+
+func FuzzCSVRows(f *testing.F) {
+	for _, text := range []string{
+		"", "a,b,c\n", "a\nb", "a,b\r\nc,d\r\n", "a\r", "a\rb\r\r\n", "a\nb,c\n,,\n", "\n\r\na\n\n\nb\n\r\n\r", ",\na,\n,b\n",
+		`"a","b,c","d""e"` + "\n", `""` + "\n" + `"",""`, `"a",b,"c",` + "\n", "\"a\nb\",c\n", "\"a\r\nb\r\n\r\n\",c\r\n", "\"a\"\r",
+		`""""""` + "\n", utf8BOM, utf8BOM + "a,b\n", utf8BOM + `"a","b"` + "\n", utf8BOM + "\na\n", utf8BOM + utf8BOM + "a\n" + utf8BOM + "b\n",
+		" a , b \n", "\x00,é\n", "\x01\",\n", strings.Repeat("x", 200) + ",y\n", `"` + strings.Repeat("x\n", 100) + `",y` + "\n", // well-formed, but one
+		"a\nb\"c,d\n", "a\nbbbb\"cccc\n\"d\"\n", "a\nbbb\"ccc\",d\n", "a\nb\"\n", "a\n\nb,\"c\"d\ne\"\n", "\"a\"\rb\"\n", "\"a\"\r\r\n\"\n",
+		"a\n\"", "a\n\"b", "a\n\"b\n", "a\n\"b\r\nc,d\r\n", "a\n\"b\"\"", "a\nb,\"\r", "\r\"a\n", "\"a\"\r\"\n", ",\"\n\",\r\n\r\n\"\"", "x\"y,\"z",
+	} {
+		f.Add(text, uint8(0))
+		f.Add(text, uint8(4))
+		f.Add("x\r\n"+text+"\nz\n", uint8(200))
+	}
+	f.Fuzz(func(t *testing.T, text string, chunk uint8) {
+		text = strings.ToValidUTF8(text, "?") // as the decoder returns it
+		size := int(chunk) + 1
+		want, wantErr := standardRows(text, false)
+		rows, r, err := readText(t, text, size)
+		require.Equal(t, want, rows)
+		require.Equal(t, int64(len(rows)), r.Count())
+		if wantErr != nil {
+			parse, ok := errors.AsType[*csv.ParseError](wantErr)
+			require.True(t, ok)
+			require.EqualError(t, err, fmt.Sprintf("row %d: %v", len(rows)+1, parse.Err))
+			require.ErrorIs(t, err, parse.Err)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, int64(len(text)), r.Offset())
+		}
+
+		loose, err := standardRows(text, true)
+		require.NoError(t, err)
+		for _, body := range []string{jsonBody(t, text, 1), longEscapes(text)} {
 			_, d, err := decodeReport(body, size, size)
 			require.NoError(t, err)
-			err = d.FinishRows()
-			if i > 0 || size > 1 {
-				require.Equal(t, closed, err == nil)
-				require.Equal(t, rows, d.CountedRows(), "in chunks of %d", size)
+			count := int64(len(loose))
+			if err := d.FinishRows(); err != nil {
+				require.Error(t, wantErr)
+				require.EqualError(t, err, fmt.Sprintf("row %d: %v", count, csv.ErrQuote), "the last row is open")
+				count--
 			}
-			rows, closed = d.CountedRows(), err == nil
-			if !closed {
-				require.ErrorIs(t, err, csv.ErrQuote)
-			}
+			require.Equal(t, count, d.CountedRows())
 		}
-	}
-	return rows, closed
+	})
 }
 
-func TestCSVRows(t *testing.T) {
+// A text that ends inside quotes is an error also for those who do not read rows.
+func TestFinishRows(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		text string
-		rows [][]string
-	}{
-		"empty":                 {"", nil},
-		"one":                   {"a,b,c\n", [][]string{{"a", "b", "c"}}},
-		"last without end":      {"a\nb", [][]string{{"a"}, {"b"}}},
-		"crlf":                  {"a,b\r\nc,d\r\n", [][]string{{"a", "b"}, {"c", "d"}}},
-		"last with cr":          {"a\r", [][]string{{"a"}}},
-		"cr inside":             {"a\rb\r\r\n", [][]string{{"a\rb\r"}}},
-		"ragged":                {"a\nb,c\n,,\n", [][]string{{"a"}, {"b", "c"}, {"", "", ""}}},
-		"empty lines":           {"\n\r\na\n\n\nb\n\r\n\r", [][]string{{"a"}, {"b"}}},
-		"empty fields":          {",\na,\n,b\n", [][]string{{"", ""}, {"a", ""}, {"", "b"}}},
-		"quoted":                {`"a","b,c","d""e"` + "\n", [][]string{{"a", "b,c", `d"e`}}},
-		"quoted empty":          {`""` + "\n" + `"",""`, [][]string{{""}, {"", ""}}},
-		"quoted, then plain":    {`"a",b,"c",` + "\n", [][]string{{"a", "b", "c", ""}}},
-		"quoted newline":        {"\"a\nb\",c\n", [][]string{{"a\nb", "c"}}},
-		"quoted crlf":           {"\"a\r\nb\r\n\r\n\",c\r\n", [][]string{{"a\nb\n\n", "c"}}},
-		"quoted cr at end":      {"\"a\"\r", [][]string{{"a"}}},
-		"only quotes":           {`""""""` + "\n", [][]string{{`""`}}},
-		"byte order mark":       {utf8BOM + "a,b\n", [][]string{{"a", "b"}}},
-		"mark and quotes":       {utf8BOM + `"a","b"` + "\n", [][]string{{"a", "b"}}},
-		"mark and empty line":   {utf8BOM + "\n" + "a\n", [][]string{{"a"}}},
-		"mark alone":            {utf8BOM, nil},
-		"two marks":             {utf8BOM + utf8BOM + "a\n" + utf8BOM + "b\n", [][]string{{utf8BOM + "a"}, {utf8BOM + "b"}}},
-		"space is text":         {" a , b \n", [][]string{{" a ", " b "}}},
-		"nul and high":          {"\x00,é\n", [][]string{{"\x00", "é"}}},
-		"line longer than 64 K": {strings.Repeat("x", 200_000) + ",y\n", [][]string{{strings.Repeat("x", 200_000), "y"}}},
-		"quoted over buffers": {`"` + strings.Repeat("x\n", 100_000) + `",y` + "\n",
-			[][]string{{strings.Repeat("x\n", 100_000), "y"}}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sizes := []int{1, 2, 3, 4, 5, 7, 11, 1 << 20}
-			if len(test.text) > 1000 {
-				sizes = sizes[6:]
-			}
-			for _, size := range sizes {
-				rows, c, err := readCSVRows(t, test.text, size)
-				require.NoError(t, err)
-				require.Equal(t, test.rows, rows)
-				require.Equal(t, int64(len(test.rows)), c.Count())
-				require.Equal(t, int64(len(test.text)), c.Offset())
-				count, closed := countCSVRows(t, test.text, size)
-				require.True(t, closed)
-				require.Equal(t, int64(len(test.rows)), count)
-
-				if strings.HasPrefix(test.text, utf8BOM) { // further on it is text
-					continue
-				}
-				rows, _, err = readCSVRows(t, csvBefore+test.text+csvAfter, size)
-				require.NoError(t, err)
-				require.Equal(t, append(append([][]string{{"x"}}, test.rows...), []string{"0123456789"}), rows)
-			}
-		})
-	}
-}
-
-func TestCSVRowsMalformed(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		text  string
-		rule  error
-		row   int
-		count int64 // as text
-	}{
-		"bare quote":          {"a\nb\"c,d\n", csv.ErrBareQuote, 2, 2},
-		"bare quote inside":   {"a\nbbbb\"cccc\n\"d\"\n", csv.ErrBareQuote, 2, 3},
-		"bare quotes, paired": {"a\nbbb\"ccc\",d\n", csv.ErrBareQuote, 2, 2},
-		"bare quote at end":   {"a\nb\"\n", csv.ErrBareQuote, 2, 2},
-		"text after quotes":   {"a\n\nb,\"c\"d\ne\"\n", csv.ErrQuote, 2, 2},
-		"cr after quotes":     {"\"a\"\rb\"\n", csv.ErrQuote, 1, 1},
-		"two cr":              {"\"a\"\r\r\n\"\n", csv.ErrQuote, 1, 1},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, size := range []int{1, 2, 3, 100} {
-				rows, _, err := readCSVRows(t, test.text, size)
-				require.ErrorIs(t, err, test.rule)
-				require.ErrorContains(t, err, fmt.Sprintf("row %d", test.row))
-				require.Len(t, rows, test.row-1)
-				count, closed := countCSVRows(t, test.text, size)
-				require.True(t, closed)
-				require.Equal(t, test.count, count)
-
-				rows, _, err = readCSVRows(t, csvBefore+test.text+csvAfter, size)
-				require.ErrorIs(t, err, test.rule)
-				require.ErrorContains(t, err, fmt.Sprintf("row %d", test.row+1))
-				require.Len(t, rows, test.row)
-			}
-		})
-	}
-}
-
-func TestCSVRowsOpenQuotes(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"a\n\"", "a\n\"b", "a\n\"b\n", "a\n\"b\r\nc,d\r\n", "a\n\"b\"\"", "a\nb,\"\r"} {
-		for _, size := range []int{1, 2, 100} {
-			rows, _, err := readCSVRows(t, text, size)
+	for text, closed := range map[string]bool{
+		"": true, "a": true, "\"a\"": true, "\"a\"\r": true, "a\"": true, "\"": false, "a\n\"b\"\"\n": false, "a,\"b\r\n": false,
+	} {
+		_, d, err := decodeReport(jsonBody(t, text, 1), 1, 1)
+		require.NoError(t, err)
+		if err = d.FinishRows(); closed {
+			require.NoError(t, err, "%q", text)
+		} else {
 			require.ErrorIs(t, err, csv.ErrQuote, "%q", text)
-			require.Equal(t, [][]string{{"a"}}, rows)
-			count, closed := countCSVRows(t, text, size)
-			require.False(t, closed)
-			require.Equal(t, int64(1), count)
 		}
 	}
+}
+
+// Rows that cross the edges of all buffers are those of encoding/csv.
+func TestLongRows(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "%s,\"%s\r\n\",%s\r\n", strings.Repeat("x", i%37), strings.Repeat("y,", i%11), []string{"é", "😀", "\\", `""""`}[i%4])
+	}
+	text.WriteString(strings.Repeat("z", 5*bufferSize))
+	want, err := standardRows(text.String(), false)
+	require.NoError(t, err)
+	rows, r, err := readText(t, text.String(), bufferSize)
+	require.NoError(t, err)
+	require.Equal(t, want, rows)
+	require.Equal(t, int64(text.Len()), r.Offset())
 }
 
 func TestCSVRowsLimits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("x", maxRow)
 	most := strings.Repeat(",", maxFields-1)
-	for _, end := range []string{"", "\n", "\na\n"} {
-		rows, _, err := readCSVRows(t, "a\n"+longest+end, 1<<20)
-		require.NoError(t, err)
-		require.Len(t, rows[1][0], maxRow)
-
-		rows, _, err = readCSVRows(t, "a\n"+longest+"x"+end, 1<<20)
-		require.ErrorIs(t, err, errRowSize)
-		require.ErrorContains(t, err, "row 2")
-		require.Len(t, rows, 1)
-
-		_, _, err = readCSVRows(t, "a\n\""+longest[:maxRow-3]+"\n"+`"`+end, 1<<20)
-		require.NoError(t, err)
-		_, _, err = readCSVRows(t, "a\n\""+longest[:maxRow-2]+"\n"+`"`+end, 1<<20)
-		require.ErrorIs(t, err, errRowSize)
-		_, _, err = readCSVRows(t, "a\n\""+longest[:maxRow-1]+"\n"+end, 1<<20)
-		require.Error(t, err)
-
-		for _, prefix := range []string{"", `""`} {
-			rows, _, err = readCSVRows(t, prefix+most+end, 1<<20)
-			require.NoError(t, err)
-			require.Len(t, rows[0], maxFields)
-			_, _, err = readCSVRows(t, prefix+most+","+end, 1<<20)
-			require.ErrorIs(t, err, errRowFields)
+	for name, test := range map[string]struct {
+		row  string
+		rule error
+	}{
+		"longest":       {longest, nil},
+		"too long":      {longest + "x", errRowSize},
+		"longest lines": {`"` + longest[3:] + "\n" + `"`, nil},
+		"too long line": {`"` + longest[2:] + "\n" + `"`, errRowSize},
+		"most":          {most, nil},
+		"too many":      {most + ",", errRowFields},
+		"most, quoted":  {`"` + most + `,",` + most[1:], nil},
+		"many, quoted":  {`"",` + most + ",", errRowFields},
+		"far too many":  {most + most, errRowFields},
+	} {
+		for _, end := range []string{"", "\n", "\na\n"} {
+			rows, _, err := readText(t, "\na\n"+test.row+end, bufferSize)
+			if test.rule == nil {
+				require.NoError(t, err, name)
+				require.Equal(t, len(want(t, test.row)), len(rows[1]), name)
+				continue
+			}
+			require.EqualError(t, err, "row 2: "+test.rule.Error(), name)
+			require.Equal(t, [][]string{{"a"}}, rows)
 		}
 	}
-	// An open quote does not make the buffer grow without end.
-	c := NewRows(NewDecoder(io.MultiReader(strings.NewReader(`{"reportdata":"\"`), endlessReader{})))
-	_, err := c.Next()
-	require.ErrorIs(t, err, errRowSize)
-	require.Less(t, c.decoder.body.offset, int64(2*maxRow))
+	// Without rows no limit applies.
+	text, _, err := decodeReport(jsonBody(t, longest+longest, 1), bufferSize, bufferSize)
+	require.NoError(t, err)
+	require.Len(t, text, 2*maxRow)
+
+	// An open quote, or an endless row, is not read on and on.
+	for _, start := range []string{`\"`, ``} {
+		_, r, err := readRows(io.MultiReader(strings.NewReader(`{"reportdata":"`+start), endlessReader{}))
+		require.ErrorIs(t, err, errRowSize)
+		require.Less(t, r.decoder.body.offset, int64(maxRow+4*bufferSize))
+	}
 }
 
-// endlessReader returns lines without end.
+// want is the only row of a text.
+func want(t testing.TB, text string) []string {
+	t.Helper()
+	rows, err := standardRows(text, false)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	return rows[0]
+}
+
+// endlessReader returns text without end.
 type endlessReader struct{}
 
 func (endlessReader) Read(p []byte) (int, error) {
 	for i := range p {
-		p[i] = "abcdefg/"[i%8]
+		p[i] = 'a'
 	}
 	return len(p), nil
 }
@@ -228,58 +207,11 @@ func TestCSVRowsSourceFails(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "a": 0, `a\n`: 1, `a\nb`: 1, `a\n\"b\nc`: 1, `a\nb\n`: 2, `a\nb\"`: 1, `a\n\"b\"\r`: 1, `a\n\"b\"c`: 1,
 	} {
-		c := NewRows(NewDecoder(io.MultiReader(strings.NewReader(`{"reportdata":"`+text), iotest.ErrReader(broken))))
-		for range want {
-			_, err := c.Next()
-			require.NoError(t, err)
-		}
-		_, err := c.Next()
+		rows, _, err := readRows(io.MultiReader(strings.NewReader(`{"reportdata":"`+text), iotest.ErrReader(broken)))
 		require.Equal(t, broken, err, "a row that may continue is not returned: %q", text)
+		require.Len(t, rows, want)
 	}
-}
-
-func FuzzCSVRows(f *testing.F) {
-	for _, text := range []string{
-		"a,b\r\n\"c\r\nd\",\"e\"\"f\"\n\n,\n", "\"a\"\r", "a\rb\r\r\n", "\"a\"\r\r\n", "a\"b\n", "\"a\"b\"\n", "\"a",
-		utf8BOM + "\"a\"\n", "\r\"a\n", "\"a\"\r\"\n", ",\"\n\",\r\n\r\n\"\"", "\"\"\"\",\"\n",
-	} {
-		f.Add(text, uint8(0))
-		f.Add(text, uint8(4))
-	}
-	f.Fuzz(func(t *testing.T, text string, chunk uint8) {
-		text = strings.ToValidUTF8(text, "?") // as the decoder returns it
-		size := int(chunk) + 1
-		standard := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
-		standard.FieldsPerRecord = -1
-		want, wantErr := standard.ReadAll()
-		rows, c, err := readCSVRows(t, text, size)
-		count, closed := countCSVRows(t, text, size)
-		if wantErr != nil {
-			parse, ok := errors.AsType[*csv.ParseError](wantErr)
-			require.True(t, ok)
-			require.ErrorIs(t, err, parse.Err)
-		} else {
-			require.NoError(t, err)
-			require.Equal(t, want, rows)
-			require.Equal(t, int64(len(text)), c.Offset())
-			require.True(t, closed)
-			require.Equal(t, int64(len(want)), count)
-		}
-		standard = csv.NewReader(strings.NewReader(csvBefore + text + csvAfter))
-		standard.FieldsPerRecord = -1
-		want, wantErr = standard.ReadAll()
-		rows, _, err = readCSVRows(t, csvBefore+text+csvAfter, size)
-		require.Equal(t, wantErr == nil, err == nil)
-		if wantErr == nil {
-			require.Equal(t, want, rows)
-		}
-		lazy := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
-		lazy.FieldsPerRecord, lazy.LazyQuotes = -1, true
-		loose, err := lazy.ReadAll()
-		require.NoError(t, err)
-		if !closed {
-			count++
-		}
-		require.Equal(t, int64(len(loose)), count, "as text")
-	})
+	rows, _, err := readRows(io.MultiReader(strings.NewReader(`{"reportdata":"a\nb\"\n`), iotest.ErrReader(broken)))
+	require.ErrorIs(t, err, csv.ErrBareQuote, "found before")
+	require.Len(t, rows, 1)
 }
