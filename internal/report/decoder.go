@@ -116,7 +116,7 @@ func (d *Decoder) next(space []byte) (text []byte, err error) {
 	if !d.inText {
 		return nil, d.members()
 	}
-	if d.byRows && d.rows.limit != nil {
+	if d.byRows && d.rows.limit != nil { // the text before it was returned
 		return nil, inRow(d.rows.limitRow, d.rows.limit)
 	}
 	text, err = d.body.unescape(space, &d.rows)
@@ -128,17 +128,25 @@ func (d *Decoder) next(space []byte) (text []byte, err error) {
 	return text, err
 }
 
+// open reads the opening brace.
+func (d *Decoder) open() error {
+	d.body.skipMark()
+	start, err := d.json.ReadToken()
+	if err != nil {
+		return d.failed(err)
+	}
+	if start.Kind() != '{' {
+		return d.malformed("a report must be a JSON object")
+	}
+	d.opened = true
+	return nil
+}
+
 func (d *Decoder) members() error {
 	if !d.opened {
-		d.body.skipMark()
-		start, err := d.json.ReadToken()
-		if err != nil {
-			return d.failed(err)
+		if err := d.open(); err != nil {
+			return err
 		}
-		if start.Kind() != '{' {
-			return d.malformed("a report must be a JSON object")
-		}
-		d.opened = true
 	}
 	for {
 		name, err := d.json.ReadToken()
