@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		got = append(got, at)
 	}
 	require.ElementsMatch(t, want, got, out.String())
-	require.Contains(t, out.String(), "small_test.go:53: time.NewTimer outside a synctest bubble, reached from small_test.go:45\n")
+	require.Contains(t, out.String(), "small_test.go:53: time.NewTimer outside a synctest bubble, reached from small_test.go:44\n")
 	require.NoError(t, os.Remove(filepath.Join(directory, "small_test.go")))
 	require.Zero(t, run(directory, &out, &problems))
 	require.NoError(t, os.Remove(filepath.Join(directory, "go.mod")))
