@@ -240,11 +240,13 @@ func (p *program) faults() []string {
 		}
 		reached[declaration] = true
 		for _, u := range p.uses[declaration] {
-			if u.waits && !u.bubble {
+			switch {
+			case u.bubble:
+			case u.waits:
 				faults = append(faults, fmt.Sprintf("%s: %s outside a synctest bubble%s", u.at, u.name, from))
-			} else if !u.bubble && u.at == "" { // a method
+			case u.at == "": // a method
 				reach(u.name, from)
-			} else if !u.bubble {
+			default:
 				reach(u.name, ", reached from "+u.at)
 			}
 		}
