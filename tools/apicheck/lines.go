@@ -79,14 +79,11 @@ func (w *writer) typeName(o *types.TypeName) {
 		return
 	}
 	head := "type " + o.Name() + w.parameters(named.TypeParams())
-	switch u := named.Underlying().(type) {
-	case *types.Struct:
+	if u, ok := named.Underlying().(*types.Struct); ok {
 		w.add("%s struct%s", head, equality(named))
 		w.fields(o.Name(), u)
-	case *types.Interface:
-		w.add("%s %s", head, w.typ(u)) // one line with all methods: an added method breaks implementations
-	default:
-		w.add("%s %s", head, w.typ(u))
+	} else { // an interface is one line with all methods: an added method breaks implementations
+		w.add("%s %s", head, w.typ(named.Underlying()))
 	}
 	if !types.IsInterface(named) {
 		w.methods(o.Name(), named)
