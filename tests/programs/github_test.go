@@ -44,13 +44,13 @@ type workflow struct {
 		}
 		Steps []struct {
 			Uses, Run string
-			With      map[string]string
+			With, Env map[string]string
 		}
 	}
 }
 
-// The workflows run steps of .ci/run and, with its two versions of Go on three systems, the tests of the core. They may only read, and
-// the actions that they use are pinned.
+// The workflows run steps of .ci/run and, with its two versions of Go on three systems, the tests of the core. They may only read,
+// except for the workflow of a release, and the actions that they use are pinned.
 func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -63,10 +63,14 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	pinned := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40}$`)
 
 	commands, versions, systems, parts := map[string]bool{}, map[string]bool{}, []string{}, []string{}
-	for _, name := range []string{"ci.yml", "nightly.yml"} {
+	for name, permissions := range map[string]map[string]string{
+		"ci.yml": {"contents": "read"}, "nightly.yml": {"contents": "read"},
+		"release.yml": {"contents": "write", "packages": "write", "id-token": "write"},
+	} {
 		var w workflow
 		readGitHub(t, &w, "workflows", name)
-		require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
+		require.Equal(t, permissions, w.Permissions)
+		require.Equal(t, name == "release.yml", w.On["pull_request"] == nil && w.On["schedule"] == nil)
 		require.NotEmpty(t, w.Concurrency["group"])
 		require.Equal(t, "bash", w.Defaults.Run.Shell, "of Windows, and of Homebrew")
 		for _, job := range w.Jobs {
@@ -84,7 +88,7 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, map[string]bool{"bash .ci/run ${{ matrix.part }}": true, "go test ./...": true, "bash .ci/run ${{ matrix.steps }}": true}, commands)
+	require.Equal(t, map[string]bool{"bash .ci/run ${{ matrix.part }}": true, "go test ./...": true, "bash .ci/run ${{ matrix.steps }}": true, "bash .ci/run release_page": true}, commands)
 	require.Equal(t, map[string]bool{
 		string(oldest[1]): true, string(next[1]): true, "${{ matrix.go }}": true, "": true,
 	}, versions)
