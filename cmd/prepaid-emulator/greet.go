@@ -87,11 +87,11 @@ func payer(server *prepaidtest.Server) (company prepaidtest.Company, float prepa
 // describe describes a company and its first accounts.
 func describe(server *prepaidtest.Server, company prepaidtest.Company) string {
 	ids := server.CompanyAccountIDs(company.ID)
-	text := fmt.Sprintf("%s (%s), accounts: %d", company.ID, company.ClientID, len(ids))
+	text := []string{fmt.Sprintf("%s (%s), accounts: %d", company.ID, company.ClientID, len(ids))}
 	for _, id := range ids[:min(len(ids), 3)] {
-		text += ", " + string(id)
+		text = append(text, string(id))
 	}
-	return text
+	return strings.Join(text, ", ")
 }
 
 // reachable returns base with a host that a client can connect to, even if base has the address for all interfaces.

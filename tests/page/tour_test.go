@@ -91,7 +91,7 @@ func (v *visit) paysOnce(t *testing.T) bool {
 	repeated := regexp.MustCompile(`<span class="small code">(\d{8}-[0-9a-f-]+)</span> <span class="badge calm">repeat of #\d+</span> <span class="badge dull">kept response`).
 		FindStringSubmatch(v.Get("/requests?outcome=repeat").Body)
 	require.Len(t, repeated, 2)
-	v.picture(v.Page+"requests?text="+repeated[1], "tour-paid-once.png", `[aria-label="Requests"]`, always)
+	v.picture(v.Page+"requests?text="+repeated[1], "tour-paid-once.png", `[aria-label="Found"]`, always)
 	return true
 }
 

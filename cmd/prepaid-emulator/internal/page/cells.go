@@ -67,7 +67,7 @@ func cells(name string, v reflect.Value) []cell {
 	case time.Time:
 		return []cell{{Text: when(value), Class: "time"}}
 	case time.Duration:
-		return []cell{{Text: took(value), Class: "time"}}
+		return []cell{{Text: took(value), Class: "took"}}
 	case prepaid.AccountID:
 		return linked(text, accountPath(value))
 	case prepaid.RequestID:
@@ -83,6 +83,8 @@ func cells(name string, v reflect.Value) []cell {
 		}
 	}
 	switch {
+	case text == "":
+		return []cell{{}}
 	case isAmount(name):
 		class := ""
 		if strings.HasPrefix(text, "-") {

@@ -62,7 +62,7 @@ func (p *Page) press(w http.ResponseWriter, r *http.Request, a action, back scre
 		return
 	}
 	address := strings.Replace(a.back, "{id}", url.PathEscape(string(in.id)), 1) + "?done=" + url.QueryEscape(a.path)
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
+	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
 // maxStep limits the effect of a typing mistake, since the clock cannot go back.

@@ -88,9 +88,11 @@ func refusal(r prepaidtest.Request) string {
 		return "not made"
 	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
-	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
-		message, _ := body["message"].(string)
-		return cmp.Or(message, "no success")
+	case strings.HasPrefix(r.Template, "/simulation/"):
+		if success, known := body["success"].(bool); known && !success {
+			message, _ := body["message"].(string)
+			return cmp.Or(message, "no success")
+		}
 	}
 	return ""
 }

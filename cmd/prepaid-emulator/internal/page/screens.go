@@ -58,6 +58,12 @@ func (p *Page) accounts(r *http.Request) view {
 	return view{Title: "Accounts", Section: "/accounts", Blocks: []block{list}}
 }
 
+// transactionRow is a transaction with its type and ID.
+type transactionRow struct {
+	prepaidtest.Transaction
+	Kind []cell
+}
+
 func (p *Page) account(r *http.Request) view {
 	server, id := p.server, p.accountOf(r)
 	if !slices.Contains(server.AccountIDs(), id) {
@@ -69,8 +75,9 @@ func (p *Page) account(r *http.Request) view {
 	about := slices.DeleteFunc(p.newest(), func(one prepaidtest.Request) bool {
 		return one.AccountID != id && !strings.Contains(one.Body, `"`+string(id)+`"`)
 	})
-	history := block{Head: "Transactions", Empty: "Nothing booked yet.", Table: tableOf(items,
-		"Description:Type", "Amount", "Fee", "RunningBalance:Balance", "Reference", "CardAcceptorID:Merchant", "ID", "OccurredAt:Time, UTC")}
+	history := block{Head: "Transactions", Empty: "Nothing booked yet.", Table: tableOf(each(items, func(item prepaidtest.Transaction) transactionRow {
+		return transactionRow{item, []cell{{Text: item.Description}, {Text: string(item.ID), Class: "small code"}}}
+	}), "Kind:Type", "Amount", "Fee", "RunningBalance:Balance", "Reference", "CardAcceptorID:Merchant", "OccurredAt:Time, UTC")}
 	history.Table.Pager = pages
 	v := view{
 		Title: "Account " + string(id), Section: "/accounts", JSON: input{server: server, id: id}.account(),
