@@ -182,18 +182,3 @@ func TestFirstRequestFindsTheSeed(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(response), `"account_id":"`+ada+`"`)
 }
-
-func TestGateIsOpenedOnce(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	g := newGate(listener)
-	accepted := make(chan error)
-	go func() {
-		_, err := g.Accept()
-		accepted <- err
-	}()
-	require.NoError(t, g.Close())
-	require.ErrorIs(t, <-accepted, net.ErrClosed, "a closed gate ends Accept")
-	g.open()
-}
