@@ -197,7 +197,7 @@ func took(d time.Duration) string {
 	case d < time.Second:
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	}
-	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	return strconv.Itoa(int((d + time.Second/2).Seconds())) + " s"
 }
 
 // slug makes an id of a heading.
