@@ -163,7 +163,7 @@ func (p *Page) transfers(*http.Request) view {
 		Title: "Transfers", Section: "/transfers", JSON: input{server: p.server}.transfers(),
 		Blocks: []block{
 			{
-				Head: "Running now", Table: tableOf(running, "RequestID:Request ID", "Outcome", "AccountID:From", "Amount", "Age:Arrived before", "Left:Carried out in", "Operation"),
+				Head: "Running now", Table: tableOf(running, "RequestID:Request ID", "Outcome", "AccountID:From", "Amount", "Age:Running for", "Left:Carried out in", "Operation"),
 				Text:  "A repeat of a running request does not get its response: each moves the money.",
 				Empty: "No transfer is running. Usually one takes no time: arm the fault proxy-page 502 commit-after 30s to hold the next one.",
 				Links: []link{{"Hold the next one", "/faults?fault=proxy-page+502+commit-after+30s&operation=" + url.QueryEscape(heldOperations()[0])}},
