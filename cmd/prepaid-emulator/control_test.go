@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestControlAnswersInJSON(t *testing.T) {
+func TestControlRespondsInJSON(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
 	account := "/accounts/" + grace
@@ -37,7 +37,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 }
 
 // A webhook may have the address of a page's button: its messages are not forms.
-func TestAMessagePressesNoButton(t *testing.T) {
+func TestMessagePressesNoButton(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-allow-http-hooks", "-log", "off")
 	p.Press("/faults", "operation=GET+/accounts&fault=respond+503&times=")
@@ -81,12 +81,11 @@ func TestHookFaultsAreReached(t *testing.T) {
 	p.idle()
 	require.Contains(t, p.Get("/webhooks").Body, "the message was lost")
 	require.Empty(t, arrived)
-	require.Contains(t, p.Get("/webhooks/"+hook.ID).Body, `action="/webhooks/faults"`)
 	require.Contains(t, p.Press("/webhooks/faults", "fault=lose-response+always").Body, "lose-response always")
-	require.NotContains(t, p.Press("/webhooks/faults/clear", "").Body, "<code>lose-response always</code>")
+	require.Contains(t, p.Press("/webhooks/faults/clear", "").Body, "No delivery faults armed.")
 }
 
-func TestABalanceStaysInItsRange(t *testing.T) {
+func TestBalanceStaysInItsRange(t *testing.T) {
 	t.Parallel()
 	seed := filepath.Join(t.TempDir(), "seed.json")
 	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"account_id":"full","balance":99999999999999999}]}`), 0o600))

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/cardprograms/prepaid"
@@ -14,13 +13,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// shownAccounts bounds the IDs listed for a company.
-const shownAccounts = 3
-
 // greet prints the addresses and credentials, and two commands to start with.
 func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool) {
 	base := reachable(server.URL)
-	accounts := server.AccountIDs()
 	row := func(name, value string) { fmt.Fprintf(out, "  %-12s %s\n", name, value) }
 
 	fmt.Fprintf(out, "prepaid-emulator %s\n\n", version())
@@ -29,7 +24,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	row("Client", s.ClientID+" with secret "+s.ClientSecret)
 	row("Media type", "application/vnd."+s.Vendor+"+json")
 	for _, company := range server.Companies() {
-		row("Company", s.describe(server, company, accounts))
+		row("Company", describe(server, company))
 	}
 	for _, a := range server.Faults() {
 		row("Fault", a.Operation+": "+a.Fault.String())
@@ -37,14 +32,15 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	for _, a := range server.DeliveryFaults() {
 		row("Hook fault", a.Fault.String())
 	}
-	if overruled := s.overruled(); goesOn && overruled != "" {
-		row("Note", "continuing the state file: "+overruled)
+	if goesOn {
+		row("Note", "continuing the state file: -seed and -start-at have no effect")
 	}
+	company, float := payer(server)
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
 		page.Quote(s.ClientID+":"+s.ClientSecret), page.Quote(base+"token"))
 	path := "policy/mccodes?page_size=5"
-	if len(accounts) > 0 {
-		path = "accounts/" + url.PathEscape(string(firstActive(server, accounts)))
+	if float != "" {
+		path = "accounts/" + url.PathEscape(string(float))
 	}
 	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", page.Quote(base+path))
 	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, page.Quote(value)) }
@@ -58,7 +54,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	} else {
 		export("PREPAID_ENVIRONMENT", "test")
 		export("PREPAID_SHOW_DESCRIPTIONS", "true")
-		if company, float := payer(server, accounts); float != "" {
+		if float != "" {
 			fmt.Fprint(out, "\nAnd for examples/quickstart -pause 0s:\n\n")
 			export("PREPAID_COMPANY_ID", company.ID.String())
 			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
@@ -71,13 +67,13 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 
 // payer returns the first company with an account that can pay others, and the richest account of that company.
 // Without such a company, both results are empty.
-func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company prepaidtest.Company, float prepaid.AccountID) {
+func payer(server *prepaidtest.Server) (company prepaidtest.Company, float prepaid.AccountID) {
 	for _, company := range server.Companies() {
 		most := new(big.Rat)
-		for _, id := range accounts {
+		for _, id := range server.CompanyAccountIDs(company.ID) {
 			account := server.Account(id)
 			balance, ok := new(big.Rat).SetString(account.Balance)
-			if ok && company.ClientID != "" && account.CompanyID == company.ID && account.Status == "active" && balance.Cmp(most) > 0 {
+			if ok && company.ClientID != "" && account.Status == "active" && balance.Cmp(most) > 0 {
 				most, float = balance, id
 			}
 		}
@@ -88,52 +84,14 @@ func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company pr
 	return prepaidtest.Company{}, ""
 }
 
-// overruled reports which of the given flags have no effect because the emulator continues a saved state.
-func (s *settings) overruled() string {
-	var names []string
-	if s.seed != "" {
-		names = append(names, "-seed")
-	}
-	if !s.StartAt.IsZero() {
-		names = append(names, "-start-at")
-	}
-	text := strings.Join(names, " and ") + []string{"", " has no effect", " have no effect"}[len(names)]
-	switch {
-	case s.RandomSeed == nil:
-		return text
-	case text == "":
-		return "-deterministic has no effect unless the state was started without it"
-	}
-	return text + ", nor has -deterministic unless the state was started without it"
-}
-
 // describe describes a company and its first accounts.
-func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []prepaid.AccountID) string {
-	var ids []string
-	for _, id := range accounts {
-		if server.Account(id).CompanyID == company.ID {
-			ids = append(ids, string(id))
-		}
+func describe(server *prepaidtest.Server, company prepaidtest.Company) string {
+	ids := server.CompanyAccountIDs(company.ID)
+	text := []string{fmt.Sprintf("%s (%s), accounts: %d", company.ID, company.ClientID, len(ids))}
+	for _, id := range ids[:min(len(ids), 3)] {
+		text = append(text, string(id))
 	}
-	text := company.ID.String()
-	if company.ClientID != "" {
-		text += " (" + company.ClientID + ")"
-	}
-	switch n := len(ids); {
-	case n == 0:
-		return text + ", no accounts"
-	case n > shownAccounts:
-		return fmt.Sprintf("%s, accounts %s and %d more", text, strings.Join(ids[:shownAccounts], ", "), n-shownAccounts)
-	default:
-		return text + ", accounts " + strings.Join(ids, ", ")
-	}
-}
-
-func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepaid.AccountID {
-	if i := slices.IndexFunc(accounts, func(id prepaid.AccountID) bool { return server.Account(id).Status == "active" }); i >= 0 {
-		return accounts[i]
-	}
-	return accounts[0]
+	return strings.Join(text, ", ")
 }
 
 // reachable returns base with a host that a client can connect to, even if base has the address for all interfaces.

@@ -53,7 +53,9 @@ func launch(t *testing.T, arguments ...string) *program {
 	p := &program{out: new(output), problems: new(output)}
 	s, err := parse(append([]string{"-listen", "127.0.0.1:0", "-hook-timeout", "10m"}, arguments...), noEnvironment, p.out, p.problems)
 	require.NoError(t, err, p.problems.String())
-	p.server, err = start(t.Context(), s, p.out, p.problems)
+	listener, err := listen(t.Context(), s.ListenOn)
+	require.NoError(t, err)
+	p.server, err = start(s, listener, p.out, p.problems)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.server.Close()) })
 	address := regexp.MustCompile(`Page +(http://\S+)`).FindStringSubmatch(p.out.String())

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +28,10 @@ func TestWrongFlagsEndWithTwo(t *testing.T) {
 		require.Equal(t, 1, strings.Count(problems, "\n"), "one line: %s", problems)
 	}
 	for flag, values := range map[string][]string{
-		"-permitted-companies": {"", "42,", "0", "acme"}, "-allowed-addresses": {"", "here", "192.0.2.0/28", "fe80::1%lo"},
-		"-initial-status": {"happy"}, "-page-sizes": {"1,2", "3,2,1", "0,1,2", "1,2,3,4", "a,b,c"}, "-failed-transfer": {"", "nil"}, "-category-without-merchant": {"", "12", "12345", "abcd"},
-		"-wallet-providers": {"a,b", "a,a,b", "a,b,c/d", "a,b,"}, "-pin-tries": {"-1", "many"}, "-pin-mgf1": {"MD5"},
-		"-dip-key": {"", application, application + "=1", "1=" + application}, "-hook-retries": {"", "1s,", "-1s", "soon"},
-		"-alert-every": {"0s"}, "-hook-timeout": {"0s", "-1s"}, "-signature-header": {"X Y", "X:"}, "-signature-key-id-header": {"Ä"},
-		"-signature-encoding": {"octal"}, "-signature-key": {"both"}, "-signature-prefix": {"a b", "a\nb"}, "-hook-fault": {"explode", "lose-message x0"},
-		"-start-at": {"2201-01-01T00:00:00Z", "1969-12-31T00:00:00Z", "tomorrow"}, "-fault": {"GET /accounts=explode"}, "-deterministic": {"-1"},
-		"-rate-limit": {"0"}, "-token-lifetime": {"0s"}, "-report-delay": {"-1s"},
+		"-permitted-companies": {"", "42,", "acme"}, "-allowed-addresses": {"", "here", "fe80::1%lo"}, "-page-sizes": {"1,2", "1,2,3,4", "a,b,c", "-1,2,3"},
+		"-failed-transfer": {"", "nil"}, "-wallet-providers": {"a,b", "a,b,c,d"}, "-pin-tries": {"-1", "many", "1 2"}, "-pin-mgf1": {"MD5"},
+		"-hook-retries": {"", "1s,", "-1s", "soon"}, "-alert-every": {"-1s"}, "-signature-encoding": {"octal"}, "-signature-key": {"both"},
+		"-hook-fault": {"explode", "lose-message x0"}, "-start-at": {"tomorrow"}, "-fault": {"GET /accounts=explode"}, "-deterministic": {"-1"},
 	} {
 		for _, value := range values {
 			refused(flag, nil, flag, value)
@@ -48,10 +43,10 @@ func TestWrongFlagsEndWithTwo(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "emulator.example:0"} {
 		refused("-allow-remote", nil, "-listen", address)
 	}
-	refused("-log must be", nil, "-log", "xml")
+	refused("for flag -log: must be one of", nil, "-log", "xml")
 	refused("OPERATION=FAULT", nil, "-fault", "commit-then-drop")
 	refused("no such operation", nil, "-fault", "GET /nowhere=commit-then-drop")
-	refused("-log must be", map[string]string{"PREPAID_EMULATOR_LOG": "xml"})
+	refused("PREPAID_EMULATOR_LOG: must be one of", map[string]string{"PREPAID_EMULATOR_LOG": "xml"})
 	refused("PREPAID_EMULATOR_START_AT", map[string]string{"PREPAID_EMULATOR_START_AT": "tomorrow"})
 }
 
@@ -66,13 +61,13 @@ func TestEnvironmentStandsInForFlags(t *testing.T) {
 	}
 	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
-	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.Vendor, s.ClientID, s.Lenient, s.log})
-	require.Len(t, s.faults, 2)
-	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.faults[0].operation, s.faults[1].operation})
-	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
-	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hookFaults)
+	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.Vendor, s.ClientID, s.Lenient, s.Log})
+	require.Len(t, s.Faults, 2)
+	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.Faults[0].operation, s.Faults[1].operation})
+	require.Equal(t, []string{application + "=" + otherUUID, otherUUID + "=" + application}, s.Keys)
+	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.HookFaults)
 	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.DeliveryRetries)
-	require.Equal(t, prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 3}, s.PageSizes)
+	require.Equal(t, [3]int{1, 2, 3}, s.PageSizes)
 	require.True(t, s.RetryAfter)
 	require.Equal(t, 50*time.Millisecond, s.DeliveryTimeout)
 }
@@ -149,12 +144,12 @@ func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
 	require.Equal(t, "k", ping.header.Get("Seal-Key"))
 	p.Press("/accounts/"+ada+"/adjust", "amount=1")
 	next("transaction")
-	deliveries := func() int { return strings.Count(p.Get("/webhooks").Body, "<td>transaction</td>") }
+	deliveries := func() int { return strings.Count(p.Get("/webhooks").Body, `data-name="Delivered">no<`) }
 	require.Equal(t, 1, deliveries())
 	p.Press("/clock", "by=1s") // the retry waits for the clock
 	next("transaction")
 	require.Equal(t, 2, deliveries())
-	require.Contains(t, p.Get("/webhooks").Body, `class="number minus">1<`)
+	require.Regexp(t, `(?s)aria-label="Undeliverable".*>transaction<`, p.Get("/webhooks").Body)
 	p.Press("/clock", "by=10s")
 	next("undeliverable_alert")
 }
@@ -168,10 +163,7 @@ func TestFlagsThatAStateOverrulesAreNamed(t *testing.T) {
 	first := launch(t, arguments...)
 	require.NotContains(t, first.out.String(), "no effect")
 	first.stopped()
-	require.Contains(t, launch(t, arguments...).stopped().out.String(), "continuing the state file: -seed and -start-at have no effect, nor has -deterministic unless the state was started without it\n")
-	require.Contains(t, launch(t, "-log", "off", "-state", state, "-seed", seed).stopped().out.String(), "continuing the state file: -seed has no effect\n")
-	require.Contains(t, launch(t, "-log", "off", "-state", state, "-deterministic", "1").stopped().out.String(), "state file: -deterministic has no effect unless")
-	require.NotContains(t, launch(t, "-log", "off", "-state", state).stopped().out.String(), "no effect")
+	require.Contains(t, launch(t, arguments...).stopped().out.String(), "continuing the state file: -seed and -start-at have no effect\n")
 }
 
 // stopped is a program whose files are closed.
@@ -181,9 +173,7 @@ func (p *program) stopped() *program {
 	return p
 }
 
-var hookLink = regexp.MustCompile(`href="(/webhooks/[^"]+)"`)
-
-func TestAWebhooksListsArePaged(t *testing.T) {
+func TestListsOfWebhooksArePaged(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-fault", "lose-response always")
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -194,16 +184,10 @@ func TestAWebhooksListsArePaged(t *testing.T) {
 		p.Control("/accounts/"+ada+"/adjust", "amount=1")
 	}
 	p.idle()
-	require.Contains(t, p.Get("/webhooks").Body, `class="number minus">51<`)
-	hook := hookLink.FindStringSubmatch(p.Get("/webhooks").Body)[1]
-	first, second := p.Get(hook).Body, p.Get(hook+"?messages=2").Body
-	require.Equal(t, []int{50, 1}, []int{strings.Count(first, "<details"), strings.Count(second, "<details")})
+	first := p.Get("/webhooks").Body
 	require.Contains(t, first, "Page 1 of 2, 51 in all")
-	require.Contains(t, first, hook+`?messages=2"`)
-	require.Equal(t, 50, strings.Count(first, `<td>transaction</td>`))
-	require.Contains(t, first, hook+`?page=2"`)
-	both := p.Get(hook + "?messages=2&page=2").Body
-	require.Equal(t, []int{1, 1}, []int{strings.Count(both, "<details"), strings.Count(both, `<td>transaction</td>`)})
-	require.Contains(t, both, hook+`?messages=1&amp;page=2"`, "one list is turned without the other")
+	both := p.Get("/webhooks?messages=2&page=2").Body
+	require.Contains(t, both, `href="?messages=1&amp;page=2"`, "one list is turned without the other")
+	require.Equal(t, []int{100, 2}, []int{strings.Count(first, `>transaction<`), strings.Count(both, `>transaction<`)})
 	require.Empty(t, nesting(both))
 }

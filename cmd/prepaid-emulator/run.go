@@ -1,6 +1,12 @@
+// Command prepaid-emulator runs the emulator of package prepaidtest as a program: the service on loopback, with a page
+// at / that shows its state.
+//
+//	go run github.com/cardprograms/prepaid/cmd/prepaid-emulator -h
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	_ "embed"
@@ -12,17 +18,18 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
-	"time"
 
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 //go:embed demo.json
-var demo string
+var demo []byte
 
 // The exit codes.
 const (
@@ -30,6 +37,12 @@ const (
 	exitFault = 1
 	exitUsage = 2
 )
+
+func main() {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, release) // a second signal ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr))
+}
 
 // run is the program. It returns the exit code.
 func run(ctx context.Context, arguments []string, environment func(string) (string, bool), out, problems io.Writer) int {
@@ -39,13 +52,13 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 		return exitOK
 	case err != nil:
 		return exitUsage
-	case s.version:
+	case s.Version:
 		fmt.Fprintln(out, "prepaid-emulator", version())
 		return exitOK
-	case s.checkHealth:
+	case s.CheckHealth:
 		err = s.health(ctx, &http.Transport{DisableKeepAlives: true})
-	case s.openapi:
-		err = describe(out)
+	case s.OpenAPI:
+		_, err = out.Write(prepaidtest.OpenAPI())
 	default:
 		err = serve(ctx, s, out, problems)
 	}
@@ -58,7 +71,11 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 
 // serve runs the emulator until ctx ends.
 func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
-	server, err := start(ctx, s, out, problems)
+	listener, err := listen(ctx, s.ListenOn)
+	if err != nil {
+		return err
+	}
+	server, err := start(s, listener, out, problems)
 	if err != nil {
 		return err
 	}
@@ -70,22 +87,45 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	return nil
 }
 
-// start starts the emulator and prints the greeting.
-func start(ctx context.Context, s *settings, out, problems io.Writer) (*prepaidtest.Server, error) {
+// gate is a listener that accepts no connection until it is opened or closed.
+type gate struct {
+	net.Listener
+
+	opened chan struct{}
+	open   func()
+}
+
+func newGate(listener net.Listener) *gate {
+	opened := make(chan struct{})
+	return &gate{listener, opened, sync.OnceFunc(func() { close(opened) })}
+}
+
+// Accept implements net.Listener.
+func (g *gate) Accept() (net.Conn, error) {
+	<-g.opened
+	return g.Listener.Accept()
+}
+
+// Close implements net.Listener.
+func (g *gate) Close() error {
+	err := g.Listener.Close()
+	g.open()
+	return err
+}
+
+// start starts the emulator and prints the greeting. The first request finds the seed, the faults and the page.
+func start(s *settings, listener net.Listener, out, problems io.Writer) (*prepaidtest.Server, error) {
 	options, err := s.options(problems)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, listener.Close())
 	}
-	goesOn := hasState(s.StateFile)
-	listener, err := listen(ctx, s.ListenOn)
-	if err != nil {
-		return nil, err
-	}
-	shown := page.New(page.Config{AllowRemote: s.allowRemote, Version: version()})
-	options.Listener, options.Page = listener, shown
+	kept, err := os.Stat(s.StateFile)
+	goesOn := err == nil && kept.Size() > 0
+	shown, door := page.New(page.Config{AllowRemote: s.AllowRemote, Version: version()}), newGate(listener)
+	options.Listener, options.Page = door, shown
 	server, err := prepaidtest.Start(options)
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+		return nil, errors.Join(s.named(err), listener.Close())
 	}
 	if !goesOn {
 		if err := s.sow(server); err != nil {
@@ -96,25 +136,30 @@ func start(ctx context.Context, s *settings, out, problems io.Writer) (*prepaidt
 			return nil, err
 		}
 	}
-	for _, a := range s.faults {
+	for _, a := range s.Faults {
 		server.Inject(a.operation, a.fault)
 	}
-	server.InjectDelivery("", s.hookFaults...)
-	for _, k := range s.keys {
-		server.AddApplication(k.application, k.key)
+	server.InjectDelivery("", s.HookFaults...)
+	for _, pair := range s.Keys {
+		application, key, _ := strings.Cut(pair, "=")
+		server.AddApplication(strings.TrimSpace(application), strings.TrimSpace(key))
 	}
 	shown.Attach(server)
+	door.open()
 	s.greet(out, server, goesOn)
-	if s.allowRemote {
+	if s.AllowRemote {
 		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data; the default credentials are public")
 	}
 	return server, nil
 }
 
-// describe prints the OpenAPI document.
-func describe(out io.Writer) error {
-	_, err := out.Write(prepaidtest.OpenAPI())
-	return err
+// named names the flag of an option that is out of range.
+func (s *settings) named(err error) error {
+	text := err.Error()
+	for _, one := range table() {
+		text = strings.ReplaceAll(text, "prepaidtest: "+one.field+":", "-"+one.name+":")
+	}
+	return errors.New(text)
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
@@ -126,27 +171,16 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, err
 }
 
-// hasState reports whether a state file has a state to continue from.
-func hasState(path string) bool {
-	if path == "" {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.Size() > 0
-}
-
 // sow fills a new server from the seed document.
-func (s *settings) sow(server *prepaidtest.Server) error {
-	var from io.Reader = strings.NewReader(demo)
-	if s.seed != "" {
-		file, err := os.Open(s.seed)
-		if err != nil {
-			return fmt.Errorf("-seed: %w", err)
-		}
-		defer func() { _ = file.Close() }()
-		from = file
+func (s *settings) sow(server *prepaidtest.Server) (err error) {
+	text := demo
+	if s.Seed != "" {
+		text, err = os.ReadFile(s.Seed)
 	}
-	if err := server.Load(from); err != nil {
+	if err == nil {
+		err = server.Load(bytes.NewReader(text))
+	}
+	if err != nil {
 		return fmt.Errorf("-seed: %w", err)
 	}
 	return nil
@@ -155,22 +189,20 @@ func (s *settings) sow(server *prepaidtest.Server) error {
 // options completes the server's options.
 func (s *settings) options(problems io.Writer) (prepaidtest.Options, error) {
 	options := s.Options
-	if s.noRateLimit {
+	options.Signature = &s.Signature
+	options.PageSizes = prepaidtest.PageSizes{Least: s.PageSizes[0], Normal: s.PageSizes[1], Most: s.PageSizes[2]}
+	if s.NoRateLimit {
 		options.RateLimit = -1
 	}
-	for _, delay := range []*time.Duration{&options.ReportDelay, &options.SimulationDelay} {
-		if *delay == 0 {
-			*delay = -1 // means no delay; zero would mean the default
-		}
-	}
-	switch s.log {
+	options.ReportDelay, options.SimulationDelay = cmp.Or(s.ReportDelay, -1), cmp.Or(s.SimulationDelay, -1) // zero would mean the default
+	switch s.Log {
 	case "text":
 		options.Logger = slog.New(slog.NewTextHandler(problems, nil))
 	case "json":
 		options.Logger = slog.New(slog.NewJSONHandler(problems, nil))
 	}
-	if s.hookRoots != "" {
-		text, err := os.ReadFile(s.hookRoots)
+	if s.HookRoots != "" {
+		text, err := os.ReadFile(s.HookRoots)
 		if err != nil {
 			return options, fmt.Errorf("-hook-roots: %w", err)
 		}

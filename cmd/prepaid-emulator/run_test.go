@@ -25,7 +25,7 @@ func once(t *testing.T, environment map[string]string, arguments ...string) (cod
 	return code, stdout.String(), stderr.String()
 }
 
-func TestHelpTellsEveryFlag(t *testing.T) {
+func TestHelpHasEveryFlag(t *testing.T) {
 	t.Parallel()
 	code, out, problems := once(t, nil, "-h")
 	require.Equal(t, []any{0, ""}, []any{code, problems})
@@ -38,7 +38,7 @@ func TestHelpTellsEveryFlag(t *testing.T) {
 	require.Regexp(t, `^prepaid-emulator \S+\n$`, out)
 }
 
-func TestWhatCannotStartEndsWithOne(t *testing.T) {
+func TestFailedStartEndsWithOne(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -54,7 +54,12 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense + ".absent"}},
 		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense + ".absent"}},
 		{"accounts[0].status", []string{"-listen", "127.0.0.1:0", "-seed", nonsense, "-state", nonsense + ".state"}},
-		{"Vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
+		{"-vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
+		{"-initial-status", []string{"-listen", "127.0.0.1:0", "-initial-status", "happy"}},
+		{"-page-sizes", []string{"-listen", "127.0.0.1:0", "-page-sizes", "3,2,1"}},
+		{"-category-without-merchant", []string{"-listen", "127.0.0.1:0", "-category-without-merchant", "12"}},
+		{"-allowed-addresses", []string{"-listen", "127.0.0.1:0", "-allowed-addresses", "192.0.2.0/28"}},
+		{"-start-at", []string{"-listen", "127.0.0.1:0", "-start-at", "2201-01-01T00:00:00Z"}},
 	} {
 		code, _, problems := once(t, nil, wrong.arguments...)
 		require.Equal(t, 1, code, wrong.arguments)
@@ -78,7 +83,7 @@ func (s *stopsAfter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func TestItStopsWhenItIsTold(t *testing.T) {
+func TestContextStopsTheProgram(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &stopsAfter{text: "Ctrl+C", stop: cancel}
@@ -126,7 +131,7 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "seed.json")
 	require.NoError(t, os.WriteFile(file, seed[1], 0o600))
 	p := launch(t, "-seed", file, "-log", "off")
-	require.Contains(t, p.out.String(), "7 (globex), accounts emp-1, emp-2")
+	require.Contains(t, p.out.String(), "7 (globex), accounts: 2, emp-1, emp-2")
 	require.Contains(t, p.Call("GET", "accounts/emp-1", "").Body, `"balance":25.50`)
 	require.Equal(t, http.StatusNotFound, p.Call("GET", "accounts/"+ada, "").Status, "no demo next to it")
 
@@ -156,4 +161,24 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	unread, closed := io.Pipe()
 	require.NoError(t, unread.Close())
 	require.Equal(t, 1, run(t.Context(), []string{"-openapi"}, noEnvironment, closed, io.Discard), "nobody gets it")
+}
+
+// A request that arrives before the seed is loaded waits for it.
+func TestFirstRequestFindsTheSeed(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	defer connection.Close()
+	_, err = io.WriteString(connection, "GET /accounts/"+ada+" HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\r\n")
+	require.NoError(t, err)
+	s, err := parse([]string{"-log", "off"}, noEnvironment, io.Discard, io.Discard)
+	require.NoError(t, err)
+	server, err := start(s, listener, io.Discard, io.Discard)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	response, err := io.ReadAll(connection)
+	require.NoError(t, err)
+	require.Contains(t, string(response), `"account_id":"`+ada+`"`)
 }

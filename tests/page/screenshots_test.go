@@ -30,7 +30,7 @@ func TestScreenshots(t *testing.T) {
 	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.Pay("40", "payout-8") // request 10
 	p.Pay("40", "payout-8")
-	p.Press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
+	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=proxy-page 502 commit-after 30s")
 	p.Pay("12.50", "payout-9")
 	p.Pay("12.50", "payout-9")
 	p.Press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")

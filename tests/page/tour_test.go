@@ -59,12 +59,12 @@ func (v *visit) paysTwice(t *testing.T) bool {
          "source_reference": "lunch", "destination_reference": "lunch"}' \
     http://127.0.0.1:8480/3.0/accounts/EA10000000000001/transfer`)
 	overlap := func() bool { return strings.Contains(v.JSON("transfers"), `"request_id":"lunch-1"`) }
-	if !v.picture(v.Page+"transfers", "tour-will-pay-twice.png", `section[aria-labelledby="running"]`, overlap) {
+	if !v.picture(v.Page+"transfers", "tour-will-pay-twice.png", `#part-running-now`, overlap) {
 		return false
 	}
 	transcript.Require(t, tour, "naive", shown, transcript.Stable)
 	require.Eventually(t, func() bool { return strings.Contains(v.JSON("transfers"), `"running":[]`) }, 10*time.Minute, 50*time.Millisecond)
-	v.picture(v.Page+"transfers", "tour-paid-twice.png", `section[aria-labelledby="twice"]`, always)
+	v.picture(v.Page+"transfers", "tour-paid-twice.png", `#part-paid-twice`, always)
 	require.Contains(t, v.JSON("transfers"), `"paid_twice":["lunch-1"]`)
 	return true
 }
@@ -88,10 +88,10 @@ func (v *visit) paysOnce(t *testing.T) bool {
 	require.NoError(t, err, shown)
 	transcript.Require(t, tour, "sdk", shown, transcript.Stable)
 	require.Contains(t, v.JSON("transfers"), `"paid_twice":["lunch-1"]`)
-	repeated := regexp.MustCompile(`request ID </span>(\d{8}-[0-9a-f-]+)</span><span class="badge calm">repeat of #\d+</span><span class="badge dull">kept response`).
+	repeated := regexp.MustCompile(`<span class="small code">(\d{8}-[0-9a-f-]+)</span> <span class="badge calm">repeat of #\d+</span> <span class="badge dull">kept response`).
 		FindStringSubmatch(v.Get("/requests?outcome=repeat").Body)
 	require.Len(t, repeated, 2)
-	v.picture(v.Page+"requests?text="+repeated[1], "tour-paid-once.png", `[aria-label="Requests"]`, always)
+	v.picture(v.Page+"requests?text="+repeated[1], "tour-paid-once.png", `[aria-label="Found"]`, always)
 	return true
 }
 

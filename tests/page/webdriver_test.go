@@ -229,12 +229,8 @@ func (b *browser) enter(selector, text string) {
 	b.act(selector, "value", map[string]any{"text": text})
 }
 
-// Keys that have no letter.
-const (
-	keyEnter  = "\ue007"
-	keyEscape = "\ue00c"
-	keyDown   = "\ue015"
-)
+// keyTab moves the focus.
+const keyTab = "\ue004"
 
 // keys presses keys in turn, wherever the focus is.
 func (b *browser) keys(keys string) {

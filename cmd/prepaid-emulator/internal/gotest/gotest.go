@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cardprograms/prepaid"
@@ -22,10 +21,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// maxRequests bounds the requests of a test.
-const maxRequests = 50
+// MaxRequests bounds the requests of a test.
+const MaxRequests = 50
 
-// file is the test: its verbs are the requests in words, the name, the accounts and the steps.
+// file is the test: its verbs are the first and last request, twice, the accounts and the steps.
 const file = `package emulator_test
 
 import (
@@ -36,8 +35,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Request%s of the emulator, on a new one.
-func TestRequest%s(t *testing.T) {
+// Requests %d to %d of the emulator, on a new one.
+func TestRequests%dTo%d(t *testing.T) {
 	server := prepaidtest.NewServer(t, prepaidtest.Options{})
 	%s
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // sends each request once
@@ -68,13 +67,8 @@ func TestRequest%s(t *testing.T) {
 
 // Write returns the test of these requests, oldest first, as a file. It fails, with a plain reason, for a request of no operation.
 func Write(requests ...prepaidtest.Request) (string, error) {
-	if len(requests) == 0 || len(requests) > maxRequests {
-		return "", fmt.Errorf("select 1 to %d requests", maxRequests)
-	}
-	first, last := requests[0].Number, requests[len(requests)-1].Number
-	about, name := fmt.Sprint(" ", first), strconv.FormatInt(first, 10)
-	if len(requests) > 1 {
-		about, name = fmt.Sprintf("s %d to %d", first, last), fmt.Sprintf("s%dTo%d", first, last)
+	if len(requests) == 0 || len(requests) > MaxRequests {
+		return "", fmt.Errorf("select 1 to %d requests", MaxRequests)
 	}
 	var accounts, steps []string
 	for _, r := range requests {
@@ -82,17 +76,19 @@ func Write(requests ...prepaidtest.Request) (string, error) {
 			return "", errors.New("the reference has no such operation")
 		}
 		steps = append(steps, step(r))
-		if !pays(r) {
-			continue
+		var body struct {
+			Destination prepaid.AccountID `json:"destination_account_id"`
 		}
-		for _, id := range parties(r) {
+		_ = json.Unmarshal([]byte(r.Body), &body) // without a destination, only the source takes part
+		for _, id := range []prepaid.AccountID{r.AccountID, body.Destination} {
 			account := fmt.Sprintf("server.AddAccount(prepaidtest.SeedAccount{ID: %q, Balance: \"1000000.00\"})\n", id)
-			if !slices.Contains(accounts, account) {
+			if pays(r) && id != "" && !slices.Contains(accounts, account) {
 				accounts = append(accounts, account)
 			}
 		}
 	}
-	text, err := format.Source(fmt.Appendf(nil, file, about, name, strings.Join(accounts, ""), strings.Join(steps, "")))
+	first, last := requests[0].Number, requests[len(requests)-1].Number
+	text, err := format.Source(fmt.Appendf(nil, file, first, last, first, last, strings.Join(accounts, ""), strings.Join(steps, "")))
 	if err != nil {
 		return "", fmt.Errorf("the test cannot be written: %w", err)
 	}
@@ -102,17 +98,6 @@ func Write(requests ...prepaidtest.Request) (string, error) {
 // pays reports whether the test makes the request's payment.
 func pays(r prepaidtest.Request) bool {
 	return r.RequestID != "" && r.AccountStatus != "" && (r.FaultForm != "" || r.Status == http.StatusOK)
-}
-
-// parties are the accounts of a payment.
-func parties(r prepaidtest.Request) []prepaid.AccountID {
-	var body struct {
-		Destination prepaid.AccountID `json:"destination_account_id"`
-	}
-	if json.Unmarshal([]byte(r.Body), &body) == nil && body.Destination != "" && body.Destination != r.AccountID {
-		return []prepaid.AccountID{r.AccountID, body.Destination}
-	}
-	return []prepaid.AccountID{r.AccountID}
 }
 
 func step(r prepaidtest.Request) string {

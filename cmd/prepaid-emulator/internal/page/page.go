@@ -1,18 +1,18 @@
-// Package page is the emulator's web page: its accounts, requests, webhooks, faults and clock, as plain
-// HTML that a small script keeps up to date.
+// Package page is the emulator's web page: its requests, accounts, transfers, webhooks, faults and clock, as plain HTML that a
+// small script keeps up to date. A program can press the page's buttons: see the type action.
 package page
 
 import (
 	"embed"
 	"errors"
-	"html/template"
 	"io/fs"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"sync/atomic"
+	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -28,40 +28,53 @@ type Config struct {
 	Version string
 }
 
-// Page is the handler for prepaidtest.Options.Page. It responds with 503 until Attach.
+// Page is the handler for prepaidtest.Options.Page.
 type Page struct {
-	config    Config
-	server    atomic.Pointer[prepaidtest.Server]
-	handler   http.Handler
-	templates map[string]*template.Template
+	config  Config
+	server  *prepaidtest.Server
+	handler http.Handler
 }
 
-// New makes a page that shows nothing yet.
+// New makes a page. Call Attach before its first request.
 func New(config Config) *Page {
-	p := &Page{config: config, templates: templates()}
+	p := &Page{config: config}
 	p.handler = http.NewCrossOriginProtection().Handler(wholeForm(p.routes()))
 	return p
 }
 
 // Attach sets the server to show.
-func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
+func (p *Page) Attach(server *prepaidtest.Server) { p.server = server }
 
-// entry is a navigation entry.
-type entry struct{ Section, Path, Name, Key string } // press g, then Key
+// screen returns the content of a page. Without a title, the page does not exist.
+type screen func(r *http.Request) view
 
 // entries are the navigation, in its order.
-func entries() []entry {
-	return []entry{
-		{"overview", "/", "Overview", "o"},
-		{"requests", "/requests", "Requests", "r"},
-		{"accounts", "/accounts", "Accounts", "a"},
-		{"companies", "/companies", "Companies", "c"},
-		{"transfers", "/transfers", "Transfers", "t"},
-		{"reports", "/reports", "Reports", "p"},
-		{"webhooks", "/webhooks", "Webhooks", "w"},
-		{"faults", "/faults", "Faults", "f"},
-		{"access", "/access", "Access", "x"},
-		{"clock", "/clock", "Clock", "k"},
+func entries() []link {
+	return []link{
+		{"Overview", "/"},
+		{"Requests", "/requests"},
+		{"Accounts", "/accounts"},
+		{"Transfers", "/transfers"},
+		{"Webhooks", "/webhooks"},
+		{"Faults", "/faults"},
+		{"Clock", "/clock"},
+	}
+}
+
+func (p *Page) screens() map[string]screen {
+	return map[string]screen{
+		"/{$}":               p.overview,
+		"/requests":          p.requests,
+		"/requests/{number}": p.request,
+		"/requests/test":     p.story,
+		"/accounts":          p.accounts,
+		"/accounts/{id}":     p.account,
+		"/transfers":         p.transfers,
+		"/webhooks":          p.webhooks,
+		"/webhooks/message":  p.message,
+		"/faults":            p.faults,
+		"/clock":             p.clock,
+		"/":                  func(*http.Request) view { return view{} },
 	}
 }
 
@@ -69,43 +82,15 @@ func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	static, _ := fs.Sub(files, "static") // an embedded directory
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
-	for pattern, handler := range map[string]http.HandlerFunc{
-		"GET /{$}":                     p.overview,
-		"GET /requests":                p.requests,
-		"GET /requests/{number}":       p.request,
-		"POST /requests/{number}/send": p.sendAgain,
-		"GET /requests/test":           p.story,
-		"GET /accounts":                p.accounts,
-		"GET /accounts/{id}":           p.onAccount(p.account),
-		"POST /accounts/{id}/status":   p.onAccount(p.setStatus),
-		"POST /accounts/{id}/adjust":   p.onAccount(p.adjust),
-		"POST /accounts/{id}/activate": p.onAccount(p.activate),
-		"POST /accounts/{id}/simulate": p.onAccount(p.simulate),
-		"GET /pin-certificate.pem":     p.pinCertificate,
-		"GET /companies":               p.companies,
-		"GET /companies/{id}":          p.company,
-		"GET /transfers":               p.transfers,
-		"POST /transfers/hold":         p.hold,
-		"GET /reports":                 p.reports,
-		"GET /reports/{id}":            p.download,
-		"GET /webhooks":                p.webhooks,
-		"GET /webhooks/{id}":           p.webhook,
-		"GET /webhooks/{id}/message":   p.message,
-		"POST /webhooks/{id}/send":     p.sendMessage,
-		"POST /webhooks/faults":        p.armHook,
-		"POST /webhooks/faults/clear":  p.clearHookFaults,
-		"GET /faults":                  p.faults,
-		"POST /faults":                 p.arm,
-		"POST /faults/clear":           p.clearFaults,
-		"GET /access":                  p.access,
-		"POST /access/revoke":          p.revoke,
-		"GET /clock":                   p.clock,
-		"POST /clock":                  p.advance,
-		"GET /": func(w http.ResponseWriter, r *http.Request) {
-			p.notFound(w, r, "There is no such page.")
-		},
-	} {
-		mux.HandleFunc(pattern, handler)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
+	screens := p.screens()
+	for pattern, screen := range screens {
+		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
+			p.show(w, r, http.StatusOK, screen(r), "")
+		})
+	}
+	for _, a := range actions() {
+		mux.HandleFunc("POST "+a.path, func(w http.ResponseWriter, r *http.Request) { p.press(w, r, a, screens[a.back]) })
 	}
 	return mux
 }
@@ -124,10 +109,6 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, http.StatusForbidden, "The Host header must be a loopback address.")
 		return
 	}
-	if p.server.Load() == nil {
-		fail(w, r, http.StatusServiceUnavailable, "The emulator is starting.")
-		return
-	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm(r) {
 		fail(w, r, http.StatusUnsupportedMediaType, "The Content-Type must be application/x-www-form-urlencoded.")
 		return
@@ -136,7 +117,6 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.handler.ServeHTTP(w, r)
 }
 
-// maxForm has room for the longest body that the log keeps.
 const maxForm = 64 << 10
 
 // wholeForm refuses a form that cannot be read to its end.
@@ -168,4 +148,19 @@ func IsLoopback(hostPort string) bool {
 	host := (&url.URL{Host: hostPort}).Hostname()
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// Quote quotes a text as one word for a POSIX shell.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// pinCertificate sends the operator's public certificate for PIN changes.
+func (p *Page) pinCertificate(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	w.Header().Set("Content-Disposition", `attachment; filename="pin-certificate.pem"`)
+	_, _ = w.Write(p.server.PINCertificate()) // fails if the reader has disconnected
+}
+
+// accountOf returns the account in the path of a request.
+func (p *Page) accountOf(r *http.Request) prepaid.AccountID {
+	return prepaid.AccountID(r.PathValue("id"))
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 )
 
-// concealed replaces personal data, which only an account's page shows.
-const concealed = "[personal]"
+const (
+	concealed = "[personal]" // replaces personal data, which only an account's page shows
+	redacted  = "[REDACTED]" // replaces secrets in the log
+)
 
 // readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Other text
 // stays unchanged, unless it may be truncated JSON with personal data: then a message replaces it.

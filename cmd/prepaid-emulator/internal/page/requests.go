@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,258 +10,86 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// requestsTable is the data of the template with that name.
-type requestsTable struct {
-	Requests []prepaidtest.Request
-	Now      time.Time
-	Query    string // of links: the current filter
-	Twice    map[prepaid.RequestID]bool
-	Compact  bool // with fewer columns, for a narrow place
-	Select   bool // rows can be selected, for a test
+// newest returns the log, newest first.
+func (p *Page) newest() []prepaidtest.Request { return reversed(p.server.Requests()) }
+
+// requestRow is a request in a list.
+type requestRow struct {
+	Request, Response []cell
+	Amount            string
+	Duration          time.Duration
+	Time              time.Time
 }
 
-// Link is the address of a request, with the current filter.
-func (t requestsTable) Link(number int64) string {
-	return "/requests/" + strconv.FormatInt(number, 10) + t.Query
-}
-
-// table shows requests, in the order given.
-func (p *Page) table(list []prepaidtest.Request, query string) requestsTable {
-	server := p.server.Load()
-	table := requestsTable{Requests: list, Now: server.Now(), Query: query, Twice: make(map[prepaid.RequestID]bool)}
-	for _, id := range server.PaidTwice() {
-		table.Twice[id] = true
+func (p *Page) requestTable(list []prepaidtest.Request) *table {
+	twice := p.server.PaidTwice()
+	t := tableOf(each(list, func(r prepaidtest.Request) requestRow {
+		path := "/requests/" + strconv.FormatInt(r.Number, 10)
+		request := []cell{{Text: r.Method + " " + strings.TrimPrefix(r.Path, "/3.0"), Link: path, Class: "route"}}
+		if r.RequestID != "" {
+			request = append(request, cell{Text: string(r.RequestID), Class: "small code"})
+		}
+		return requestRow{append(request, remarks(r, slices.Contains(twice, r.RequestID))...), []cell{outcome(r)}, r.Amount, r.Duration, r.Time}
+	}), "Request", "Response", "Amount", "Duration:Took", "Time:Time, UTC")
+	for i, r := range list {
+		t.Rows[i].Key = "r" + strconv.FormatInt(r.Number, 10)
 	}
-	return table
+	return t
 }
 
-// requestFilter selects requests; it is the query of the page.
-type requestFilter struct{ Text, Operation, Outcome string }
-
-func filterOf(r *http.Request) requestFilter {
-	query := r.URL.Query()
-	return requestFilter{strings.TrimSpace(query.Get("text")), query.Get("operation"), query.Get("outcome")}
+// outcome is the badge of a response.
+func outcome(r prepaidtest.Request) cell {
+	badge := statusBadge(r.Status)
+	if refusal(r) != "" {
+		badge.Tone = "warn"
+	}
+	return badge
 }
 
-// Query is the filter as a query, empty for none.
-func (f requestFilter) Query() string {
-	query := make(url.Values)
-	for name, value := range map[string]string{"text": f.Text, "operation": f.Operation, "outcome": f.Outcome} {
-		if value != "" {
-			query.Set(name, value)
+// remarks are the badges of a request: repeats, faults and refusals.
+func remarks(r prepaidtest.Request, twice bool) []cell {
+	var list []cell
+	add := func(shown bool, text, tone string) {
+		if shown {
+			list = append(list, cell{Text: text, Tone: tone})
 		}
 	}
-	if len(query) == 0 {
-		return ""
+	add(r.RepeatOf != 0, "repeat of #"+strconv.FormatInt(r.RepeatOf, 10), "calm")
+	add(r.Replayed, "kept response", "dull")
+	later := strings.Contains(r.FaultForm, "commit-after")
+	if r.RepeatOf != 0 && !r.Replayed && slices.Contains(heldOperations(), r.Method+" "+r.Template) {
+		moved := gotest.Moved(r)
+		add(later, "carried out later", "dull")
+		add(!later && moved, "moved money", "warn")
+		add(!later && !moved, "moved no money", "dull")
 	}
-	return "?" + query.Encode()
-}
-
-// outcome is a value of the filter, with its label and the requests that it selects.
-type outcome struct {
-	Value, Label string
-	fits         func(r prepaidtest.Request, twice bool) bool
-}
-
-func outcomes() []outcome {
-	return []outcome{
-		{"", "any", func(prepaidtest.Request, bool) bool { return true }},
-		{"ok", "succeeded", func(r prepaidtest.Request, _ bool) bool { return !failed(r) }},
-		{"failed", "refused, failed or cut", func(r prepaidtest.Request, _ bool) bool { return failed(r) }},
-		{"refused", "refused (4xx or declined)", func(r prepaidtest.Request, _ bool) bool { return r.Status/100 == 4 || refusal(r) != "" }},
-		{"error", "failed (5xx)", func(r prepaidtest.Request, _ bool) bool { return r.Status >= http.StatusInternalServerError }},
-		{"cut", "cut without a response", func(r prepaidtest.Request, _ bool) bool { return r.Status == 0 }},
-		{"repeat", "repeat of a request ID", func(r prepaidtest.Request, _ bool) bool { return r.RepeatOf != 0 }},
-		{"twice", "paid more than once", func(_ prepaidtest.Request, twice bool) bool { return twice }},
-		{"fault", "met a fault", func(r prepaidtest.Request, _ bool) bool { return r.Fault }},
-	}
-}
-
-func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]bool) bool {
-	if f.Operation != "" && r.Method+" "+r.Template != f.Operation {
-		return false
-	}
-	for _, known := range outcomes() {
-		if known.Value == f.Outcome && !known.fits(r, twice[r.RequestID]) {
-			return false
-		}
-	}
-	return f.Text == "" || f.found(r)
-}
-
-// found searches the text that a request's page shows. This text has no secrets and no personal data.
-func (f requestFilter) found(r prepaidtest.Request) bool {
-	text := strings.ToLower(f.Text)
-	contains := func(places ...string) bool {
-		return slices.ContainsFunc(places, func(place string) bool { return strings.Contains(strings.ToLower(place), text) })
-	}
-	path, err := url.PathUnescape(r.Path)
-	if err != nil {
-		path = r.Path
-	}
-	if text == strconv.Itoa(r.Status) || text == "#"+strconv.FormatInt(r.Number, 10) ||
-		contains(r.Method+" "+path, r.Path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.ErrorDescription, r.FaultForm, r.Amount, shownAmount(r.Amount)) ||
-		contains(readable(r.Body), readable(r.ResponseBody)) {
-		return true
-	}
-	return slices.ContainsFunc(pairs(r.Query), func(pair [2]string) bool { return contains(pair[0] + "=" + pair[1]) }) ||
-		slices.ContainsFunc(append(pairs(r.Header), pairs(r.ResponseHeader)...), func(pair [2]string) bool { return contains(pair[1]) })
-}
-
-func (f requestFilter) apply(list []prepaidtest.Request, twice map[prepaid.RequestID]bool) []prepaidtest.Request {
-	if f == (requestFilter{}) {
-		return list
-	}
-	return slices.DeleteFunc(list, func(r prepaidtest.Request) bool { return !f.fits(r, twice) })
-}
-
-type requestsData struct {
-	Table      requestsTable
-	Filter     requestFilter
-	Operations []string
-	Outcomes   []outcome
-	All        int
-	Pager      pager
-}
-
-func (p *Page) requests(w http.ResponseWriter, r *http.Request) {
-	list := newestRequests(p.server.Load())
-	filter := filterOf(r)
-	data := requestsData{All: len(list), Filter: filter, Operations: prepaidtest.Operations(), Outcomes: outcomes()}
-	data.Table = p.table(nil, filter.Query())
-	data.Table.Select = true
-	data.Table.Requests, data.Pager = paginate(r, filter.apply(list, data.Table.Twice), listSize)
-	p.show(w, r, http.StatusOK, "requests", layout{Title: "Requests", Section: "requests", Data: data})
-}
-
-type storyData struct {
-	Requests []int64
-	GoTest   string
-}
-
-// story shows the selected requests as one Go test.
-func (p *Page) story(w http.ResponseWriter, r *http.Request) {
-	server := p.server.Load()
-	list := slices.DeleteFunc(server.Requests(), func(request prepaidtest.Request) bool {
-		return !slices.Contains(r.URL.Query()["n"], strconv.FormatInt(request.Number, 10))
-	})
-	page := layout{Title: "Requests as a Go test", Section: "requests"}
-	text, err := gotest.Write(list...)
-	if err != nil {
-		page.Problem = "No Go test: " + err.Error() + "."
-		p.show(w, r, http.StatusUnprocessableEntity, "problem", page)
-		return
-	}
-	data := storyData{GoTest: text}
-	for _, request := range list {
-		data.Requests = append(data.Requests, request.Number)
-	}
-	page.Data = data
-	p.show(w, r, http.StatusOK, "story", page)
-}
-
-// repeated describes whether a repeat moved money. It is empty for a request that is not a repeat.
-func repeated(r prepaidtest.Request) string {
-	switch {
-	case r.RepeatOf == 0 || !slices.Contains(heldOperations(), r.Method+" "+r.Template):
-		return ""
-	case r.Replayed:
-		return "kept response"
-	case strings.Contains(r.FaultForm, "commit-after"):
-		return "carried out later"
-	case gotest.Moved(r):
-		return "moved money"
-	}
-	return "moved no money"
-}
-
-// destination is the account that a transfer pays.
-func destination(r prepaidtest.Request) string {
-	id, _ := membersOf(r.Body)["destination_account_id"].(string)
-	return id
-}
-
-// failed reports whether the request was refused, failed or cut.
-func failed(r prepaidtest.Request) bool {
-	return r.Status == 0 || r.Status >= http.StatusBadRequest || refusal(r) != ""
-}
-
-// segment is a part of a path. Values from the caller are highlighted.
-type segment struct {
-	Text string
-	Own  bool
-}
-
-// segments removes the prefix of a path and finds the caller's values.
-func segments(r prepaidtest.Request) []segment {
-	path := strings.TrimPrefix(r.Path, "/3.0")
-	parts, names := strings.Split(path, "/"), strings.Split(r.Template, "/")
-	if len(parts) != len(names) {
-		return []segment{{path, false}}
-	}
-	var list []segment
-	for i, part := range parts {
-		if i > 0 {
-			list = append(list, segment{"/", false})
-		}
-		list = append(list, segment{part, strings.HasPrefix(names[i], "{")})
+	add(twice, "paid more than once", "bad")
+	add(r.FaultForm != "", r.FaultForm, "warn")
+	if why := cmp.Or(refusal(r), strings.TrimSpace(r.ErrorCode+" "+r.ErrorDescription)); why != "" {
+		list = append(list, cell{Text: why, Class: "small"})
 	}
 	return list
 }
 
-// took rounds a duration for display.
-func took(d time.Duration) string {
-	switch {
-	case d <= 0:
-		return ""
-	case d < time.Millisecond:
-		return "<1 ms"
-	case d < time.Second:
-		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-}
-
-// clockTime is a time of day. The date precedes it unless that is today.
-func clockTime(now, at time.Time) string {
-	if now, at = now.UTC(), at.UTC(); now.Format(time.DateOnly) == at.Format(time.DateOnly) {
-		return at.Format(time.TimeOnly)
-	}
-	return at.UTC().Format("2 Jan 15:04:05")
-}
-
-// shownAmount groups the digits of a plain number and leaves any other amount as written.
-func shownAmount(text string) string {
-	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	if whole == "" || len(whole) > 12 || strings.Trim(whole+fraction, "0123456789") != "" {
-		return text
-	}
-	for len(fraction) < 2 {
-		fraction += "0"
-	}
-	if strings.HasPrefix(text, "-") {
-		whole = "-" + whole
-	}
-	return money(whole + "." + fraction)
-}
-
 // refusal is the reason why nothing was done despite the status 200. It is empty for other responses.
 func refusal(r prepaidtest.Request) string {
-	if r.Status != http.StatusOK {
+	decoded, err := personal.Decode(r.ResponseBody)
+	body, isObject := decoded.(map[string]any)
+	if r.Status != http.StatusOK || err != nil || !isObject {
 		return ""
 	}
-	switch body := membersOf(r.ResponseBody); {
-	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
-		return "not made: " + notMade(r)
+	switch {
+	case strings.HasSuffix(r.Template, "/transfer") && !strings.HasPrefix(r.FaultForm, "respond-body") && !r.Replayed && !gotest.Moved(r):
+		return "not made"
 	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
 	case strings.HasPrefix(r.Template, "/simulation/"):
-		if done, known := body["success"].(bool); known && !done {
+		if success, known := body["success"].(bool); known && !success {
 			message, _ := body["message"].(string)
 			return cmp.Or(message, "no success")
 		}
@@ -268,23 +97,175 @@ func refusal(r prepaidtest.Request) string {
 	return ""
 }
 
-// notMade returns the reason why a transfer was not made, if the account's state shows the reason.
-func notMade(r prepaidtest.Request) string {
-	amount, err := prepaid.ParseAmount(r.Amount)
-	balance, balanceErr := prepaid.ParseAmount(r.AccountBalance)
-	switch {
-	case r.AccountStatus != "" && r.AccountStatus != "active":
-		return "the account was " + words(r.AccountStatus)
-	case err == nil && balanceErr == nil && amount.Compare(balance) > 0:
-		return "the balance was " + money(r.AccountBalance)
-	}
-	return "the destination cannot take it"
+// failed reports whether the request was refused, failed or cut.
+func failed(r prepaidtest.Request) bool {
+	return r.Status == 0 || r.Status >= http.StatusBadRequest || refusal(r) != ""
 }
 
-// outcomeTone is the colour of a response.
-func outcomeTone(r prepaidtest.Request) string {
-	if refusal(r) != "" {
-		return "warn"
+func outcomes() []option {
+	return []option{{"", "any"}, {"failed", "refused, failed or cut"}, {"repeat", "repeat of a request ID"}, {"twice", "paid more than once"}, {"fault", "met a fault"}}
+}
+
+// selected returns the newest requests that the query selects. The search is in the text that a request's page shows, which has no
+// secrets and no personal data.
+func (p *Page) selected(query url.Values) []prepaidtest.Request {
+	twice, text := p.server.PaidTwice(), strings.ToLower(strings.TrimSpace(query.Get("text")))
+	return slices.DeleteFunc(p.newest(), func(r prepaidtest.Request) bool {
+		fits := map[string]bool{"": true, "failed": failed(r), "repeat": r.RepeatOf != 0, "twice": slices.Contains(twice, r.RequestID), "fault": r.Fault}
+		if !fits[query.Get("outcome")] {
+			return true
+		}
+		if text == "" {
+			return false
+		}
+		path, _ := url.PathUnescape(r.Path) // a malformed path is searched as it arrived
+		places := []string{
+			r.Method + " " + r.Path, path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.ErrorDescription, r.FaultForm, r.Amount, money(r.Amount),
+			readable(r.Body), readable(r.ResponseBody), strconv.Itoa(r.Status),
+		}
+		for _, list := range [][]fact{pairs(r.Query), pairs(r.Header), pairs(r.ResponseHeader)} {
+			for _, pair := range list {
+				places = append(places, pair.Name+"="+pair.Cells[0].Text)
+			}
+		}
+		return !strings.Contains(strings.ToLower(strings.Join(places, "\n")), text)
+	})
+}
+
+func (p *Page) requests(r *http.Request) view {
+	query := r.URL.Query()
+	found := p.selected(query)
+	list, pages := paginate(r, "page", found)
+	b := block{Head: "Found", Text: plural(len(found), "request") + ".", Table: p.requestTable(list), Empty: "No request matches.", Forms: []form{{
+		ID: "search", Action: "/requests", Search: true, Buttons: []button{{Text: "Search"}}, Fields: []field{
+			{Name: "text", Label: "Anything that a request shows", Value: query.Get("text"), Placeholder: "EA1000…, lunch, 25.50, 503"},
+			{Name: "outcome", Label: "Outcome", Value: query.Get("outcome"), Options: outcomes()},
+		},
+	}}}
+	b.Table.Pager = pages
+	if n := len(operations(found)); n > 0 && n <= gotest.MaxRequests {
+		query.Del("page")
+		b.Links = []link{{"These as a Go test", "/requests/test?" + query.Encode()}}
 	}
-	return statusTone(r.Status)
+	return view{Title: "Requests", Section: "/requests", Blocks: []block{b}}
+}
+
+// operations returns the requests that a Go test can send.
+func operations(list []prepaidtest.Request) []prepaidtest.Request {
+	return slices.DeleteFunc(slices.Clone(list), func(r prepaidtest.Request) bool { return r.Template == "" })
+}
+
+// story shows the selected requests as one Go test.
+func (p *Page) story(r *http.Request) view {
+	list := operations(p.selected(r.URL.Query()))
+	if numbers := r.URL.Query()["n"]; len(numbers) > 0 {
+		list = slices.DeleteFunc(list, func(one prepaidtest.Request) bool {
+			return !slices.Contains(numbers, strconv.FormatInt(one.Number, 10))
+		})
+	}
+	text, err := gotest.Write(reversed(list)...)
+	if err != nil {
+		return view{Title: "Requests as a Go test", Section: "/requests", Problem: "No Go test: " + err.Error() + "."}
+	}
+	return view{Title: "Requests as a Go test", Section: "/requests", Blocks: []block{{
+		Head: "Selected requests", Text: "A complete file for any module that requires the SDK. Secrets and personal data in it are fictional.",
+		Codes: []code{{"go-text", "Go test", text}},
+	}}}
+}
+
+func (p *Page) request(r *http.Request) view {
+	all := p.newest()
+	i := slices.IndexFunc(all, func(one prepaidtest.Request) bool { return strconv.FormatInt(one.Number, 10) == r.PathValue("number") })
+	if i < 0 {
+		return view{}
+	}
+	one := all[i]
+	movements := p.server.Movements(one.RequestID)
+	facts := []fact{{"Outcome", append([]cell{outcome(one)}, remarks(one, one.RequestID != "" && movements > 1)...)}}
+	omitted := []string{"Number", "Arrival", "Status", "Replayed", "RepeatOf", "FaultForm", "Query", "Header", "Body", "ResponseHeader", "ResponseBody", "Fault", "ErrorCode", "ErrorDescription"}
+	if one.AccountStatus == "" { // there is no such account
+		omitted = append(omitted, "AccountID")
+	}
+	facts = append(facts, factsOf(one, omitted...)...)
+	again := []code{{"curl-text", "curl", curl("http://"+r.Host, one)}}
+	if text, err := gotest.Write(one); err == nil {
+		again = append(again, code{"go-text", "Go test", text})
+	}
+	sent := []block{
+		{Head: "Request", Facts: append(pairs(one.Query), pairs(one.Header)...), Codes: body("request-text", one.Body)},
+		{Head: "Response", Facts: pairs(one.ResponseHeader), Codes: body("response-text", one.ResponseBody)},
+	}
+	if one.Status == 0 {
+		sent[1].Text = "As the caller would have got it."
+	}
+	v := view{
+		Title: "Request " + r.PathValue("number"), Section: "/requests",
+		Blocks: append(sent, block{Head: "Do it again", Codes: again, Text: "TOKEN is an access token. Fill in what is masked; the Go test has fictional data."}),
+		Side:   []block{{Head: "Summary", Facts: facts, Links: []link{{"Arm a fault", "/faults?operation=" + url.QueryEscape(one.Method+" "+one.Template)}}}},
+	}
+	if one.RequestID != "" {
+		repeats := slices.DeleteFunc(all, func(other prepaidtest.Request) bool {
+			return other.RequestID != one.RequestID || other.Method != one.Method || other.Template != one.Template
+		})
+		query := url.Values{}
+		for _, repeat := range repeats {
+			query.Add("n", strconv.FormatInt(repeat.Number, 10))
+		}
+		v.Blocks = append(v.Blocks, block{
+			Head: "Requests with this ID", Text: "Movements of money: " + strconv.Itoa(movements) + ".", Table: p.requestTable(repeats),
+			Links: []link{{"All of them as one Go test", "/requests/test?" + query.Encode()}},
+		})
+		if movements > 1 {
+			v.Notes = append(v.Notes, cell{Tone: "bad", Text: "This request ID has moved money more than once: a repeat arrived while the first was still running."})
+		}
+		if first := repeats[len(repeats)-1]; first.Body != one.Body || first.Path != one.Path {
+			v.Notes = append(v.Notes, cell{Tone: "bad", Text: "The first request with this ID was another one. The service looks at the request ID only."})
+		}
+	}
+	return v
+}
+
+func body(id, text string) []code {
+	if text == "" {
+		return nil
+	}
+	return []code{{id, "Body", readable(text)}}
+}
+
+// pairs are names and values, sorted by name, without personal data.
+func pairs(values map[string][]string) []fact {
+	var list []fact
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := strings.Join(values[name], ", ")
+		if personal.Hidden(name) {
+			value = concealed
+		}
+		list = append(list, fact{name, []cell{{Text: value}}})
+	}
+	return list
+}
+
+// curl is the request as a command for this emulator. Masked text stays masked, and the token is a variable.
+func curl(base string, r prepaidtest.Request) string {
+	text := "curl -i -X " + r.Method
+	if r.Template == "/token" {
+		text += ` -u "$PREPAID_CLIENT_ID:$PREPAID_CLIENT_SECRET"`
+	} else {
+		text += ` -H "Authorization: Bearer $TOKEN"`
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" && r.Body != "" {
+		text += " \\\n  -H " + Quote("Content-Type: "+kind)
+	}
+	if r.Body != "" {
+		text += " \\\n  --data-raw " + Quote(compact(r.Body))
+	}
+	query := url.Values{}
+	for _, pair := range pairs(r.Query) {
+		query.Set(pair.Name, pair.Cells[0].Text)
+	}
+	address := base + r.Path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return text + " \\\n  " + Quote(address)
 }

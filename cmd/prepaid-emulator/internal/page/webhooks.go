@@ -6,61 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-type webhooksData struct {
-	Hooks      []prepaidtest.HookState
-	Deliveries []prepaidtest.Delivery
-	Pager      pager
-	Faults     hookFaults
-}
-
-func (p *Page) webhooks(w http.ResponseWriter, r *http.Request) {
-	p.showWebhooks(w, r, http.StatusOK, "", "", "")
-}
-
-func (p *Page) showWebhooks(w http.ResponseWriter, r *http.Request, status int, hook, fault, problem string) {
-	server := p.server.Load()
-	data := webhooksData{Hooks: server.Hooks()}
-	for i := range data.Hooks {
-		data.Hooks[i].URI = plain(data.Hooks[i].URI)
+// hooks are the webhooks, with addresses that show no secret.
+func (p *Page) hooks() []prepaidtest.HookState {
+	list := p.server.Hooks()
+	for i := range list {
+		list[i].URI = plain(list[i].URI)
 	}
-	deliveries := server.Deliveries()
-	slices.Reverse(deliveries)
-	data.Deliveries, data.Pager = paginate(r, deliveries, listSize)
-	data.Pager.Path = "/webhooks"
-	data.Faults = p.hookFaults(data.Hooks, hook, fault)
-	p.show(w, r, status, "webhooks", layout{Title: "Webhooks", Section: "webhooks", Data: data, Problem: problem})
-}
-
-type webhookData struct {
-	Hook          prepaidtest.HookState
-	Messages      pager
-	Deliveries    []prepaidtest.Delivery
-	DeliveryPager pager
-}
-
-func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
-	server := p.server.Load()
-	hooks := server.Hooks()
-	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return string(hook.ID) == r.PathValue("id") })
-	if i < 0 {
-		p.notFound(w, r, "There is no such webhook.")
-		return
-	}
-	data := webhookData{Hook: hooks[i]}
-	data.Hook.URI = plain(data.Hook.URI)
-	slices.Reverse(data.Hook.Undeliverable)
-	data.Hook.Undeliverable, data.Messages = paginateBy(r, "messages", data.Hook.Undeliverable, listSize)
-	for j, message := range data.Hook.Undeliverable {
-		data.Hook.Undeliverable[j].Body = readable(message.Body)
-	}
-	deliveries := slices.DeleteFunc(server.Deliveries(), func(delivery prepaidtest.Delivery) bool { return delivery.HookID != data.Hook.ID })
-	slices.Reverse(deliveries)
-	data.Deliveries, data.DeliveryPager = paginate(r, deliveries, listSize)
-	p.show(w, r, http.StatusOK, "webhook", layout{Title: "Webhook " + short(data.Hook.ID), Section: "webhooks", Data: data})
+	return list
 }
 
 // plain returns an address without query and user, which may hold a secret.
@@ -76,40 +31,75 @@ func plain(uri string) string {
 	return parsed.String()
 }
 
-// hookFaults is the data of the form for faults of deliveries.
-type hookFaults struct {
-	Armed       []prepaidtest.ArmedDeliveryFault
-	Hooks       []prepaidtest.HookState
-	Forms       [][2]string // syntax and effect
-	Suggestions []string
-	Hook, Fault string // as they were entered
+// messageRow is a message in a list, with a link to its content.
+type messageRow struct {
+	prepaidtest.Delivery
+	Message []cell
 }
 
-func (p *Page) hookFaults(hooks []prepaidtest.HookState, hook, fault string) hookFaults {
-	return hookFaults{
-		Armed: p.server.Load().DeliveryFaults(), Hooks: hooks, Forms: splitForms(prepaidtest.DeliveryFaultForms()), Hook: hook, Fault: fault,
-		Suggestions: []string{"lose-message", "lose-response", "duplicate-message 1", "delay-message 5s", "lose-response always", "lose-response pings"},
+func messageOf(d prepaidtest.Delivery) messageRow {
+	return messageRow{d, linked(string(d.MessageID), "/webhooks/message?id="+url.QueryEscape(string(d.MessageID)))}
+}
+
+func deliveries(r *http.Request, list []prepaidtest.Delivery) block {
+	list, pages := paginate(r, "page", reversed(list))
+	b := block{Head: "Deliveries", Empty: "Nothing was sent yet.", Table: tableOf(each(list, messageOf),
+		"Message", "Type", "Status:Response", "Problem", "Attempt", "Delivered", "Time:Time, UTC", "HookID:Webhook")}
+	b.Table.Pager = pages
+	return b
+}
+
+// undeliverable are the messages that failed and were not dismissed, newest first.
+func (p *Page) undeliverable() []prepaidtest.Delivery {
+	var list []prepaidtest.Delivery
+	for _, hook := range p.server.Hooks() {
+		for _, m := range hook.Undeliverable {
+			list = append(list, prepaidtest.Delivery{HookID: hook.ID, MessageID: m.ID, Type: m.Type, Body: m.Body})
+		}
+	}
+	return reversed(list)
+}
+
+func (p *Page) webhooks(r *http.Request) view {
+	hooks := p.hooks()
+	choices := append([]option{{"", "any webhook"}}, each(hooks, func(h prepaidtest.HookState) option { return option{string(h.ID), h.URI} })...)
+	armed := block{Head: "Armed faults", Table: tableOf(p.server.DeliveryFaults(), "Fault", "HookID:Webhook", "Used", "Left"), Empty: "No delivery faults armed."}
+	if len(armed.Table.Rows) > 0 {
+		armed.Forms = []form{{ID: "clear", Action: "/webhooks/faults/clear", Buttons: []button{{Text: "Clear all"}}}}
+	}
+	messages, pages := paginate(r, "messages", p.undeliverable())
+	undeliverable := block{Head: "Undeliverable", Table: tableOf(each(messages, messageOf), "Message", "Type", "HookID:Webhook"), Empty: "None."}
+	undeliverable.Table.Pager = pages
+	return view{
+		Title: "Webhooks", Section: "/webhooks",
+		Blocks: []block{
+			{
+				Head: "Registered", Empty: "No webhook yet. Register one with POST /hooks.",
+				Table: tableOf(hooks, "URI:Address", "ID", "Scope", "Filter", "Enabled", "Reliability", "KeyID:Key", "Queued"),
+			},
+			deliveries(r, p.server.Deliveries()), undeliverable, forms(prepaidtest.DeliveryFaultForms()),
+		},
+		Side: []block{armed, {Head: "Arm a fault", Forms: []form{{
+			ID: "arm", Action: "/webhooks/faults", Buttons: []button{{Text: "Arm"}}, Fields: []field{
+				{Name: "hook", Label: "The next delivery to", Options: choices},
+				{Name: "fault", Label: "Fault", Required: true, Placeholder: "lose-response", Suggestions: []string{
+					"lose-message", "lose-response", "duplicate-message 1", "delay-message 5s", "lose-response always", "lose-response pings",
+				}},
+			},
+		}}}},
 	}
 }
 
-func (p *Page) armHook(w http.ResponseWriter, r *http.Request) {
-	server := p.server.Load()
-	hook, entered := r.PostFormValue("hook"), strings.TrimSpace(r.PostFormValue("fault"))
-	fault, err := prepaidtest.ParseDeliveryFault(entered)
-	switch {
-	case hook != "" && !slices.ContainsFunc(server.Hooks(), func(h prepaidtest.HookState) bool { return string(h.ID) == hook }):
-		p.showWebhooks(w, r, http.StatusUnprocessableEntity, "", entered, "Choose a webhook.")
-		return
-	case err != nil:
-		p.showWebhooks(w, r, http.StatusUnprocessableEntity, hook, entered, unreadable(err, prepaidtest.DeliveryFaultForms()))
-		return
+// message shows the newest message that has the ID of the query.
+func (p *Page) message(r *http.Request) view {
+	id := r.URL.Query().Get("id")
+	other := func(d prepaidtest.Delivery) bool { return string(d.MessageID) != id }
+	sent := slices.DeleteFunc(p.server.Deliveries(), other)
+	found := append(slices.DeleteFunc(p.undeliverable(), other), sent...)
+	if len(found) == 0 {
+		return view{}
 	}
-	server.InjectDelivery(prepaid.HookID(hook), fault)
-	done(w, r, "/webhooks", "armed", faultsOf(server))
-}
-
-func (p *Page) clearHookFaults(w http.ResponseWriter, r *http.Request) {
-	server := p.server.Load()
-	server.ClearDeliveryFaults()
-	done(w, r, "/webhooks", "cleared", faultsOf(server))
+	return view{Title: "Message " + id, Section: "/webhooks", Blocks: []block{
+		{Head: "Content", Codes: []code{{"message-text", "Message", readable(found[len(found)-1].Body)}}}, deliveries(r, sent),
+	}}
 }

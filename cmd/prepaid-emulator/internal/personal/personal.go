@@ -1,24 +1,28 @@
-// Package personal finds the members and parameters that hold personal data, which the client does not print.
+// Package personal finds the members and parameters that hold personal data or secrets, which the page does not show.
 package personal
 
 import (
 	"encoding/json"
-	"reflect"
+	"path"
 	"strings"
 	"sync"
-	"unicode"
 
-	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Marks returns the redaction tags of the client's types, by the name of the member or parameter. The place of
+// Marks returns the member x-redact of the published document, by the name of the member or parameter. The place of
 // the member does not matter, because a program with a bug sends members in wrong places too.
 func Marks() map[string]string { return marks() }
 
-var marks = sync.OnceValue(func() map[string]string { return MarksOf(reflect.TypeFor[prepaid.Client]()) })
+var marks = sync.OnceValue(func() map[string]string {
+	document, _ := Decode(string(prepaidtest.OpenAPI())) // a constant
+	found := MarksOf(document)
+	found["portal_identifier"] = "personal" // to the client: its unlisted members are
+	return found
+})
 
 // Hidden reports whether the value of a member or parameter must not be shown.
-func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
+func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "secret" }
 
 // Decode decodes JSON, with numbers as they are written.
 func Decode(text string) (value any, err error) {
@@ -47,76 +51,47 @@ func Replace(value any, member func(name string, value any) (with any, replaced 
 	return value
 }
 
-// MarksOf reads the tags of all types that the methods of a client's services take and return.
-func MarksOf(client reflect.Type) map[string]string {
-	found, seen := make(map[string]string), make(map[reflect.Type]bool)
-	var walk func(t reflect.Type)
-	walk = func(t reflect.Type) {
-		if seen[t] {
-			return
+// MarksOf reads the marks of an OpenAPI document. An object with a hidden member is hidden, so that misspelled members are not shown.
+func MarksOf(document any) map[string]string {
+	found := make(map[string]string)
+	root, _ := document.(map[string]any)
+	components, _ := root["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	var mark func(schema any) string
+	mark = func(schema any) string {
+		members, _ := schema.(map[string]any)
+		if reference, is := members["$ref"].(string); is {
+			return mark(schemas[path.Base(reference)])
 		}
-		seen[t] = true
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice:
-			walk(t.Elem())
-		case reflect.Func: // an iterator
-			for in := range t.Ins() {
-				walk(in)
-			}
-			for out := range t.Outs() {
-				walk(out)
-			}
-		case reflect.Struct:
-			for field := range t.Fields() {
-				if !field.IsExported() {
-					continue
-				}
-				walk(field.Type)
-				if name, mark := wireName(field), markOf(field); name != "" && mark != "" {
-					found[name] = mark
-				}
+		if own, is := members["x-redact"].(string); is {
+			return own
+		}
+		properties, _ := members["properties"].(map[string]any)
+		for _, inner := range properties {
+			if own := mark(inner); own == "personal" || own == "secret" {
+				return "personal"
 			}
 		}
+		return ""
 	}
-	for service := range client.Fields() {
-		if service.IsExported() {
-			for method := range service.Type.Methods() {
-				walk(method.Type)
+	Replace(document, func(name string, value any) (any, bool) {
+		members, _ := value.(map[string]any)
+		if name == "properties" {
+			for name, schema := range members {
+				if own := mark(schema); own != "" {
+					found[name] = own
+				}
 			}
 		}
-	}
+		list, _ := value.([]any) // of parameters
+		for _, one := range list {
+			parameter, _ := one.(map[string]any)
+			named, _ := parameter["name"].(string)
+			if own := mark(parameter); own != "" && named != "" {
+				found[named] = own
+			}
+		}
+		return nil, false
+	})
 	return found
-}
-
-// markOf is the tag of a field. An object with a personal member is personal, so that misspelled members are not shown.
-func markOf(field reflect.StructField) string {
-	inner := field.Type
-	for inner.Kind() == reflect.Pointer {
-		inner = inner.Elem()
-	}
-	mark := field.Tag.Get("redact")
-	if mark == "" && inner.Kind() == reflect.Struct {
-		for member := range inner.Fields() {
-			if tag := member.Tag.Get("redact"); tag == "personal" || tag == "content" {
-				mark = tag
-			}
-		}
-	}
-	return mark
-}
-
-// wireName returns the JSON name of a field. Without one, it returns the query parameter of a text field, or an empty string.
-func wireName(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	if name != "" || field.Type.Kind() != reflect.String {
-		return name
-	}
-	var snake strings.Builder
-	for i, r := range field.Name {
-		if i > 0 && unicode.IsUpper(r) {
-			snake.WriteByte('_')
-		}
-		snake.WriteRune(unicode.ToLower(r))
-	}
-	return snake.String()
 }

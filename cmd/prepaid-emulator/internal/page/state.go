@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +17,9 @@ func wantsJSON(r *http.Request) bool { return accepts(r, "application/json") }
 
 // accepts reports whether the request's Accept header names a type. Browsers name text/html.
 func accepts(r *http.Request, wanted string) bool {
-	for _, line := range r.Header.Values("Accept") {
-		for one := range strings.SplitSeq(line, ",") {
-			if kind, _, err := mime.ParseMediaType(one); err == nil && kind == wanted {
-				return true
-			}
+	for one := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if kind, _, err := mime.ParseMediaType(one); err == nil && kind == wanted {
+			return true
 		}
 	}
 	return false
@@ -43,9 +42,7 @@ func fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	http.Error(w, problem, status)
 }
 
-func clockOf(server *prepaidtest.Server) map[string]time.Time {
-	return map[string]time.Time{"now": server.Now().UTC()}
-}
+func (in input) clock() any { return map[string]time.Time{"now": in.server.Now().UTC()} }
 
 type accountJSON struct {
 	ID         prepaid.AccountID `json:"account_id"`
@@ -80,22 +77,17 @@ func each[From, To any](list []From, convert func(From) To) []To {
 	return converted
 }
 
-func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
-	a := server.Account(id)
+func (in input) account() any {
+	a := in.server.Account(in.id)
 	return accountJSON{
 		a.ID, a.Status, json.Number(a.Balance), a.PINSet,
-		each(server.PINChanges(id), func(change prepaidtest.PINChange) pinChangeJSON {
+		each(in.server.PINChanges(in.id), func(change prepaidtest.PINChange) pinChangeJSON {
 			return pinChangeJSON{change.OperationID, change.OTP, change.DeviceID, change.ExpiresAt}
 		}),
-		each(server.Authorizations(id), func(made prepaidtest.Authorization) authorizationJSON {
+		each(in.server.Authorizations(in.id), func(made prepaidtest.Authorization) authorizationJSON {
 			return authorizationJSON{made.ID, made.Type, json.Number(made.Amount), made.State}
 		}),
 	}
-}
-
-type faultsJSON struct {
-	Faults         []faultJSON `json:"faults"`
-	DeliveryFaults []faultJSON `json:"delivery_faults"`
 }
 
 // faultJSON has Left -1 for an endless fault.
@@ -107,41 +99,21 @@ type faultJSON struct {
 	Left      int            `json:"left"`
 }
 
-func faultsOf(server *prepaidtest.Server) faultsJSON {
-	return faultsJSON{each(server.Faults(), faultOf), each(server.DeliveryFaults(), func(a prepaidtest.ArmedDeliveryFault) faultJSON {
-		return faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left}
-	})}
+type faultsJSON struct {
+	Faults         []faultJSON `json:"faults"`
+	DeliveryFaults []faultJSON `json:"delivery_faults"`
+}
+
+func (in input) faults() any {
+	return faultsJSON{each(in.server.Faults(), faultOf), each(in.server.DeliveryFaults(), deliveryFaultOf)}
 }
 
 func faultOf(a prepaidtest.ArmedFault) faultJSON {
 	return faultJSON{Operation: a.Operation, Fault: a.Fault.String(), Used: a.Used, Left: a.Left}
 }
 
-type accessJSON struct {
-	Tokens  []tokenJSON  `json:"tokens"`
-	Windows []windowJSON `json:"rate_windows"`
-}
-
-// tokenJSON has no text of the token. IssuedAt is absent if the token is from a saved state.
-type tokenJSON struct {
-	IssuedAt  time.Time `json:"issued_at,omitzero"`
-	ExpiresAt time.Time `json:"expires_at"`
-	Requests  int       `json:"requests"`
-}
-
-type windowJSON struct {
-	Address string    `json:"address"`
-	Used    int       `json:"used"`
-	Limit   int       `json:"limit"`
-	EndsAt  time.Time `json:"ends_at"`
-	Refused int       `json:"refused"`
-}
-
-func accessOf(server *prepaidtest.Server) accessJSON {
-	return accessJSON{
-		each(server.AccessTokens(), func(token prepaidtest.AccessToken) tokenJSON { return tokenJSON(token) }),
-		each(server.RateWindows(), func(window prepaidtest.RateWindow) windowJSON { return windowJSON(window) }),
-	}
+func deliveryFaultOf(a prepaidtest.ArmedDeliveryFault) faultJSON {
+	return faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left}
 }
 
 type transfersJSON struct {
@@ -159,9 +131,15 @@ type runningJSON struct {
 	LeftMS    int64             `json:"left_ms"`
 }
 
-func transfersOf(server *prepaidtest.Server) transfersJSON {
-	running := each(server.RunningTransfers(), func(r prepaidtest.RunningTransfer) runningJSON {
+// heldOperations are the operations with a request ID.
+func heldOperations() []string {
+	return []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"}
+}
+
+func (in input) transfers() any {
+	armed := slices.DeleteFunc(in.server.Faults(), func(a prepaidtest.ArmedFault) bool { return !slices.Contains(heldOperations(), a.Operation) })
+	running := each(in.server.RunningTransfers(), func(r prepaidtest.RunningTransfer) runningJSON {
 		return runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()}
 	})
-	return transfersJSON{each(transferFaults(server), faultOf), running, append([]prepaid.RequestID{}, server.PaidTwice()...)}
+	return transfersJSON{each(armed, faultOf), running, append([]prepaid.RequestID{}, in.server.PaidTwice()...)}
 }
