@@ -18,8 +18,7 @@ type entry struct {
 	Message json.RawMessage `json:"message"` // as received: it may contain personal data
 }
 
-// inbox stands for a database table with the message's key as primary key: it outlives the process. Work through it elsewhere, and read
-// the histories of the accounts: a message only announces a change.
+// inbox stands for a database table. Work through it elsewhere: a message only announces a change to the history of an account.
 type inbox struct {
 	file *os.File
 
