@@ -35,7 +35,6 @@ func (b *backend) Validate(ctx context.Context, operationID string, envelope *pr
 	return err
 }
 
-// Execute is like Validate.
 func (b *backend) Execute(ctx context.Context, operationID string, envelope *prepaid.PINEnvelope) error {
 	_, err := b.client.PIN.Execute(ctx, b.sealed(operationID, envelope))
 	return err

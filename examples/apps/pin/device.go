@@ -86,8 +86,7 @@ func brokenRule(pin string) string {
 	return ""
 }
 
-// advise returns a text for the cardholder. The reference does not show the service's code for a wrong password, so advise uses the step
-// and the outcome, not the code.
+// advise returns a text for the cardholder. The reference shows no code for a wrong password: step and outcome decide.
 func advise(err error) string {
 	failed, isStep := errors.AsType[*stepError](err)
 	outcome := prepaid.OutcomeOf(err)

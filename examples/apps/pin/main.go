@@ -67,7 +67,7 @@ func change(ctx context.Context, certificate []byte, b *backend, ask func(prompt
 	return err
 }
 
-// typed reads a line without echo. A PIN is never an argument or an environment variable: other programs can see these.
+// typed reads a line without echo; Ctrl+C takes effect after Enter. A PIN is never an argument or a variable: other programs see these.
 func typed(prompt, _ string) (prepaid.Secret, error) {
 	fmt.Fprint(os.Stderr, prompt)
 	line, err := term.ReadPassword(int(os.Stdin.Fd()))
