@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -27,6 +28,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// settings are where the messages come from and go to.
+type settings struct {
+	client      *prepaid.Client
+	listener    net.Listener
+	want        prepaid.CreateHookParams
+	inbox       string                      // path of the file
+	demonstrate func(context.Context) error // on an emulator: causes messages, then the receiver ends
+	close       func() error
 }
 
 // run receives until ctx ends. At the end it refuses new messages, then waits at most 10 s for handlers in progress.
@@ -52,7 +63,9 @@ func run(ctx context.Context) (err error) {
 		},
 		OnTransaction: in.keep,
 		OnOther:       in.keep,
-		OnFailure:     func(_ context.Context, status int, err error) { log.Printf("responded %d: %v", status, err) },
+		OnFailure: func(_ context.Context, status int, err error) {
+			slog.Warn("a message is refused", "status", status, "error", err)
+		},
 	})
 	if err != nil {
 		return err
@@ -71,13 +84,12 @@ func run(ctx context.Context) (err error) {
 	return errors.Join(err, server.Shutdown(ctx), handler.Shutdown(ctx))
 }
 
-// drain stores the messages stored for this receiver, at once and every five minutes. The service forgets a drained message, but only
-// after it is in the inbox.
+// drain stores undelivered messages, at once and every five minutes. The service forgets a message only after it is in the inbox.
 func (s *settings) drain(ctx context.Context, hook prepaid.HookID, handler *webhook.Handler, lost <-chan error) error {
 	for ctx.Err() == nil {
 		n, err := webhook.Drain(ctx, s.client.Hooks, hook, handler.Handle)
 		if err != nil && ctx.Err() == nil {
-			log.Printf("drained %d messages, the others stay stored: %v", n, err)
+			slog.Warn("not all messages are drained: the others stay stored", "drained", n, "error", err)
 		}
 		if s.demonstrate != nil {
 			return s.demonstrate(ctx)
@@ -90,14 +102,4 @@ func (s *settings) drain(ctx context.Context, hook prepaid.HookID, handler *webh
 		}
 	}
 	return nil
-}
-
-// settings are where the messages come from and go to.
-type settings struct {
-	client      *prepaid.Client
-	listener    net.Listener
-	want        prepaid.CreateHookParams
-	inbox       string                      // path of the file
-	demonstrate func(context.Context) error // on an emulator: causes messages, then the receiver ends
-	close       func() error
 }

@@ -32,8 +32,7 @@ func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows [
 	}
 	for e, err := range payments.PayAll(sending, s.client.Accounts, 100, list) {
 		switch prepaid.OutcomeOf(err) {
-		case prepaid.OutcomeApplied:
-		case prepaid.OutcomeRejected: // nothing moved: the summary shows the row
+		case prepaid.OutcomeApplied, prepaid.OutcomeRejected: // the summary shows the row
 		case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // the next run sends it again, under the same ID
 			log.Printf("%s: %v", e.RequestID, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,7 +79,7 @@ func demonstrate(ctx context.Context) (err error) {
 func shop(ctx context.Context, pool *pgxpool.Pool, addresses []string, payee prepaid.AccountID) error {
 	const orders = 20
 	for n := range orders {
-		body, err := json.Marshal(order{ID: fmt.Sprint(n), AccountID: payee, Amount: prepaid.Cents(int64(1000 + n)), Reference: fmt.Sprint("INVOICE ", n)})
+		body, err := json.Marshal(order{ID: strconv.Itoa(n), AccountID: payee, Amount: prepaid.Cents(int64(1000 + n)), Reference: fmt.Sprint("INVOICE ", n)})
 		if err != nil {
 			return err
 		}

@@ -58,8 +58,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = d.relay.Validate(ctx, operation, envelope)
-	if prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
+	if err = d.relay.Validate(ctx, operation, envelope); prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
 		return &stepError{"validate", err}
 	}
 	if envelope, err = d.key.Seal(secret); err != nil || ctx.Err() != nil {
@@ -68,8 +67,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	// From here on, nothing interrupts the change: after an interruption, nobody would know which PIN is valid.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	err = d.relay.Execute(ctx, operation, envelope)
-	if prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
+	if err = d.relay.Execute(ctx, operation, envelope); prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
 		return &stepError{"execute", err}
 	}
 	return nil
@@ -77,10 +75,11 @@ func (d *device) changePIN(ctx context.Context) error {
 
 // brokenRule returns the rule that a PIN breaks, or "". The operator defines which PINs a card accepts.
 func brokenRule(pin string) string {
+	const sequences = "01234567890 09876543210"
 	switch {
 	case len(pin) < 4 || len(pin) > 12 || strings.Trim(pin, "0123456789") != "":
 		return "be 4 to 12 digits"
-	case strings.Count(pin, pin[:1]) == len(pin) || strings.Contains("01234567890 09876543210", pin):
+	case strings.Count(pin, pin[:1]) == len(pin) || strings.Contains(sequences, pin):
 		return "not be a sequence, or one repeated digit"
 	}
 	return ""

@@ -50,6 +50,11 @@ func run(ctx context.Context, paths []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	var journals []*journalfile.Journal
+	defer func() {
+		for _, j := range journals {
+			err = errors.Join(err, j.Close())
+		}
+	}()
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil { // Open would create it
 			return err
@@ -58,7 +63,6 @@ func run(ctx context.Context, paths []string) (err error) {
 		if err != nil {
 			return err
 		}
-		defer j.Close() //nolint:errcheck // it is only read
 		journals = append(journals, j)
 	}
 	return compare(ctx, client, rows(journals))
