@@ -63,9 +63,7 @@ func run(ctx context.Context) (err error) {
 		},
 		OnTransaction: in.keep,
 		OnOther:       in.keep,
-		OnFailure: func(_ context.Context, status int, err error) {
-			slog.Warn("a message is refused", "status", status, "error", err)
-		},
+		OnFailure:     func(_ context.Context, status int, err error) { slog.Warn("refused", "status", status, "error", err) },
 	})
 	if err != nil {
 		return err
