@@ -191,14 +191,6 @@ func mutants() []mutant {
 			old: "time.Until(deadline) <= 0", new: "deadline.IsZero()",
 		},
 		{
-			name: "disburse leaves the wait to the journal", file: "examples/apps/disburse/pay.go", pkg: "./examples/apps/disburse",
-			test: "TestInterruptedWhileDoubtRests", old: "if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {", new: "if !sleep(ctx, 0) {",
-		},
-		{
-			name: "disburse starts in the rate window of the previous run", file: "examples/apps/disburse/disburse.go", pkg: "./examples/apps/disburse",
-			test: "TestRestsAfterARunBefore", old: "wait := d.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
-		},
-		{
 			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/exchange.go", pkg: "./tests/kernel", root: true,
 			test: "TestNothingLeavesAfterAKill", old: "_ = conn.SetLinger(0)", new: "_ = conn.SetLinger(-1)",
 		},
