@@ -198,7 +198,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 		return
 	}
 	steady := fn != nil && fn.Blocks != nil && Steady(fn, 0)
-	if steady && field != "" {
+	if steady && (field != "" || p.skip != nil && p.builds(common)) {
 		for i, param := range fn.Params {
 			p.bound[param] = common.Args[i]
 		}
@@ -207,8 +207,12 @@ func (p *parts) call(call *ssa.Call, field string) {
 		}
 		return
 	}
+	if common.IsInvoke() && callee.Name() == "Error" {
+		p.follow(common.Value, "")
+		return
+	}
 	_, builtin := common.Value.(*ssa.Builtin)
-	if !steady && !builtin && (callee == nil || !Pure(callee) && !p.converts(callee)) {
+	if !steady && !builtin && !p.builds(common) && (callee == nil || !Pure(callee) && !p.converts(callee)) {
 		p.add(call, field, made.Text, true)
 		return
 	}
@@ -216,8 +220,20 @@ func (p *parts) call(call *ssa.Call, field string) {
 		p.add(call, field, callee.FullName(), false)
 	}
 	for _, arg := range common.Args {
-		p.follow(arg, "")
+		if p.skip == nil || !Named(arg.Type(), p.Model.ID) {
+			p.follow(arg, "")
+		}
 	}
+}
+
+// builds reports whether a function makes params or a request ID from its arguments.
+func (p *parts) builds(common *ssa.CallCommon) bool {
+	results := common.Signature().Results()
+	if Callee(common) == nil || results.Len() != 1 || !slices.ContainsFunc(common.Args, func(arg ssa.Value) bool { return !Named(arg.Type(), "context.Context") }) {
+		return false
+	}
+	_, params := p.Model.Params[typeName(results.At(0).Type())]
+	return params || Named(results.At(0).Type(), p.Model.ID)
 }
 
 // source returns the kind and name of a call that makes a new value each time.
@@ -276,7 +292,10 @@ func (h *handed) follow(v ssa.Value) {
 			h.returned = true
 		case ssa.CallInstruction:
 			h.call(ref)
-		case *ssa.FieldAddr: // a different field
+		case *ssa.FieldAddr:
+			if Named(ref.Type().(*types.Pointer).Elem(), h.Model.ID) { // no other field
+				h.loads(ref)
+			}
 		case ssa.Value:
 			h.follow(ref)
 		}

@@ -3,11 +3,14 @@ package iterator
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
@@ -89,7 +92,7 @@ func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bo
 		switch n := n.(type) {
 		case *ast.IfStmt:
 			plain := n.Init == nil && n.Else == nil
-			if plain && onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(n.Body) {
+			if plain && onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(pass, n.Body, variable) {
 				return false
 			}
 			if plain && onlyCompared(pass, n.Cond, token.EQL, variable) { // an item without an error is used
@@ -127,16 +130,54 @@ func onlyCompared(pass *analysis.Pass, condition ast.Expr, op token.Token, varia
 	return ok && value.IsNil() && is(pass, compared.X, variable)
 }
 
-// leaves reports whether a block only leaves the loop, continues it, or returns without a result.
-func leaves(body *ast.BlockStmt) bool {
-	if len(body.List) != 1 {
+// leaves reports whether a block, perhaps after a line in a log, only leaves the loop, continues it, or returns results that do
+// not show the error.
+func leaves(pass *analysis.Pass, body *ast.BlockStmt, variable types.Object) bool {
+	if len(body.List) == 0 || uses(pass, body, variable) {
 		return false
 	}
-	switch statement := body.List[0].(type) {
+	last := len(body.List) - 1
+	for _, statement := range body.List[:last] {
+		if !logs(pass, statement) {
+			return false
+		}
+	}
+	switch statement := body.List[last].(type) {
 	case *ast.BranchStmt:
 		return true
 	case *ast.ReturnStmt:
-		return len(statement.Results) == 0
+		return !shows(pass, statement.Results)
+	}
+	return false
+}
+
+func logs(pass *analysis.Pass, statement ast.Stmt) bool {
+	expression, ok := statement.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := expression.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	callee, _ := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
+	return callee != nil && callee.Pkg() != nil && (callee.Pkg().Path() == "log" || callee.Pkg().Path() == "log/slog")
+}
+
+// shows reports whether results may show that the list is incomplete: an error, a call, a constant other than the zero
+// value, or a false after another result.
+func shows(pass *analysis.Pass, results []ast.Expr) bool {
+	for i, result := range results {
+		value := pass.TypesInfo.Types[result]
+		_, computed := ast.Unparen(result).(*ast.CallExpr)
+		switch {
+		case value.Value == nil:
+			if computed || !value.IsNil() && calls.IsError(value.Type) {
+				return true
+			}
+		case i > 0 && value.Value.Kind() == constant.Bool, !slices.Contains([]string{"false", "0", `""`}, value.Value.ExactString()):
+			return true
+		}
 	}
 	return false
 }

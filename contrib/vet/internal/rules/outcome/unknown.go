@@ -134,12 +134,15 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 // hides reports whether an instruction returns a new error with the text of the call's error, without wrapping it.
 func (u *unknown) hides(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
-	if !ok || !calls.Calls(call.Common(), "fmt.Errorf") || u.Asks(u.call.In) {
+	if !ok || !calls.Calls(call.Common(), "fmt.Errorf", "errors.New") || u.Asks(u.call.In) || len(calls.FateOf(call).Returned) == 0 {
 		return false
 	}
-	format, ok := call.Call.Args[0].(*ssa.Const)
-	return ok && !strings.Contains(format.Value.ExactString(), "%w") && len(calls.FateOf(call).Returned) > 0 &&
-		slices.ContainsFunc(u.Parts(call.Call.Args[1], ""), func(p calls.Part) bool { return p.Value == u.call.Instr.Value() })
+	if format, ok := call.Call.Args[0].(*ssa.Const); ok && strings.Contains(format.Value.ExactString(), "%w") {
+		return false
+	}
+	return slices.ContainsFunc(call.Call.Args, func(arg ssa.Value) bool {
+		return slices.ContainsFunc(u.Parts(arg, ""), func(p calls.Part) bool { return p.Value == u.call.Instr.Value() })
+	})
 }
 
 // inTransaction reports whether the payment is made in a database transaction that has written something.

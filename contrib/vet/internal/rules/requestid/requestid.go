@@ -156,11 +156,24 @@ func (r *rule) unsent(instr ssa.Instruction) bool {
 	return false
 }
 
-// makes reports whether a call makes a request ID.
+// makes reports whether a call makes a request ID, perhaps in a helper that stores it or pays.
 func (r *rule) makes(call *ssa.Call) bool {
 	money := r.Find(call)
-	return calls.Calls(call.Common(), append(r.Model.Derived, r.Model.Fresh...)...) || money != nil && money.Own ||
-		calls.Named(call.Type(), r.Model.ID) && made(r.Parts(call, ""))
+	if calls.Calls(call.Common(), append(r.Model.Derived, r.Model.Fresh...)...) || money != nil && money.Own ||
+		calls.Named(call.Type(), r.Model.ID) && made(r.Parts(call, "")) {
+		return true
+	}
+	fresh := false
+	if fn := call.Call.StaticCallee(); fn != nil {
+		for instr := range calls.All[ssa.Instruction](fn) {
+			if r.unsent(instr) {
+				return false
+			}
+			inner, ok := instr.(*ssa.Call)
+			fresh = fresh || ok && calls.Calls(inner.Common(), r.Model.Fresh...)
+		}
+	}
+	return fresh
 }
 
 // unstable reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
