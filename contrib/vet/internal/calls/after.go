@@ -264,7 +264,7 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 			name = "OutcomeUnknown"
 		}
 		return says(equal == constant.Compare(c.Value, token.EQL, a.outcome(x.Type(), name)))
-	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), a.Model.ID):
+	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), ID):
 		return says(!equal)
 	case c.Value.Kind() == constant.Int && counts(x, c):
 		return says(!equal)
@@ -281,7 +281,7 @@ func counts(v ssa.Value, first *ssa.Const) bool {
 	})
 }
 
-func (a *after) isOutcome(t types.Type) bool { return Named(t, a.Model.Packages[0]+".Outcome") }
+func (a *after) isOutcome(t types.Type) bool { return Named(t, SDK+".Outcome") }
 
 // outcome is the value of a constant of the SDK, next to the type t.
 func (a *after) outcome(t types.Type, name string) constant.Value {
@@ -309,7 +309,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
 			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
 		}
-	case callee.Signature().Recv() != nil && slices.Contains(a.Model.VerdictsOf(callee.Signature().Recv().Type()), callee.Name()):
+	case callee.Signature().Recv() != nil && slices.Contains(Verdicts(callee.Signature().Recv().Type()), callee.Name()):
 		return says(!a.failed)
 	}
 	return unsettled
@@ -318,7 +318,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 // as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
-	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
 		return fails
 	}
 	return a.vague()
@@ -335,7 +335,7 @@ func (a *after) vague() truth {
 // Sentinel is the name of an error variable of the SDK, or "".
 func (r *Result) Sentinel(v ssa.Value) string {
 	if load, ok := v.(*ssa.UnOp); ok {
-		if global, ok := load.X.(*ssa.Global); ok && r.Model.OwnsPackage(global.Pkg.Pkg) {
+		if global, ok := load.X.(*ssa.Global); ok && OwnsPackage(global.Pkg.Pkg) {
 			return global.Name()
 		}
 	}
@@ -344,7 +344,7 @@ func (r *Result) Sentinel(v ssa.Value) string {
 
 // Judges reports whether a function of the SDK tests an error or reads its outcome.
 func (r *Result) Judges(callee *types.Func) bool {
-	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
+	return callee != nil && OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
 		callee.Signature().Params().Len() > 0 && IsError(callee.Signature().Params().At(0).Type())
 }
 

@@ -136,7 +136,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 
 // asking are the functions that ask for the kind of an error, without keeping it.
 var asking = []string{
-	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + "/transport.NotSent",
+	SDK + ".OutcomeOf", SDK + ".ProvesNotApplied", SDK + "/transport.NotSent",
 	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 

@@ -125,7 +125,7 @@ func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	call := &Call{Instr: instr, In: in, pos: r.Pos(instr), Callee: Callee(common)}
 	var ok bool
 	if call.Callee != nil {
-		if call.Func, ok = r.Model.Money[call.Callee.FullName()]; ok {
+		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {
 			return call
 		}
 	}
@@ -171,7 +171,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 	for i := range signature.Params().Len() {
 		t := signature.Params().At(i).Type()
 		ctx = ctx || Named(t, "context.Context")
-		if described, found := r.Model.Params[typeName(t)]; found && !ok {
+		if described, found := paramTypes[typeName(t)]; found && !ok {
 			f, ok = described, true
 			f.Params = i
 			if f.Key.Field != "" {
@@ -179,7 +179,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 			}
 		}
 	}
-	f.Err, f.Result = results.Len()-1, r.result(results)
+	f.Err, f.Result = results.Len()-1, result(results)
 	f.Name = "a function value"
 	if common.IsInvoke() {
 		f.Name = strings.TrimPrefix(TypeBase(common.Value.Type())+"."+common.Method.Name(), ".")
@@ -188,9 +188,9 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 }
 
 // result is the index of a money call's result, or None.
-func (r *Result) result(results *types.Tuple) int {
+func result(results *types.Tuple) int {
 	for i := range results.Len() {
-		if name := typeName(results.At(i).Type()); r.Model.Verdicts[name] != nil || slices.Contains(r.Model.Results, name) {
+		if slices.Contains(resultTypes, typeName(results.At(i).Type())) {
 			return i
 		}
 	}

@@ -220,7 +220,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 		p.add(call, field, callee.FullName(), false)
 	}
 	for _, arg := range common.Args {
-		if p.skip == nil || !Named(arg.Type(), p.Model.ID) {
+		if p.skip == nil || !Named(arg.Type(), ID) {
 			p.follow(arg, "")
 		}
 	}
@@ -232,21 +232,21 @@ func (p *parts) builds(common *ssa.CallCommon) bool {
 	if Callee(common) == nil || results.Len() != 1 || !slices.ContainsFunc(common.Args, func(arg ssa.Value) bool { return !Named(arg.Type(), "context.Context") }) {
 		return false
 	}
-	_, params := p.Model.Params[typeName(results.At(0).Type())]
-	return params || Named(results.At(0).Type(), p.Model.ID)
+	_, params := paramTypes[typeName(results.At(0).Type())]
+	return params || Named(results.At(0).Type(), ID)
 }
 
 // source returns the kind and name of a call that makes a new value each time.
 func (p *parts) source(common *ssa.CallCommon) (kind, name string) {
 	callee := Callee(common)
 	switch {
-	case Calls(common, p.Model.Fresh...):
+	case Calls(common, Fresh):
 		return NewID, title(callee)
 	case random(callee) != "":
 		return random(callee), title(callee)
 	case callee != nil:
 		return p.maker(common), title(callee)
-	case common.StaticCallee() == nil && common.Signature().Params().Len() == 0 && common.Signature().Results().Len() == 1 && Named(common.Signature().Results().At(0).Type(), p.Model.ID):
+	case common.StaticCallee() == nil && common.Signature().Params().Len() == 0 && common.Signature().Results().Len() == 1 && Named(common.Signature().Results().At(0).Type(), ID):
 		return NewID, "a generator"
 	}
 	return "", ""
@@ -254,9 +254,9 @@ func (p *parts) source(common *ssa.CallCommon) (kind, name string) {
 
 // converts reports whether an SDK function makes a value from its arguments.
 func (p *parts) converts(callee *types.Func) bool {
-	_, money := p.Model.Money[callee.FullName()]
+	_, money := moneyCalls[callee.FullName()]
 	params := callee.Signature().Params()
-	return !money && p.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
+	return !money && OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
 }
 
 // Handed reports whether a value, or one made from it, other than id, is stored outside the function or reaches code that can
@@ -293,7 +293,7 @@ func (h *handed) follow(v ssa.Value) {
 		case ssa.CallInstruction:
 			h.call(ref)
 		case *ssa.FieldAddr:
-			if Named(ref.Type().(*types.Pointer).Elem(), h.Model.ID) { // no other field
+			if Named(ref.Type().(*types.Pointer).Elem(), ID) { // no other field
 				h.loads(ref)
 			}
 		case ssa.Value:

@@ -31,7 +31,7 @@ func (r *Result) wrap() {
 
 func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 	if object, ok := fn.Object().(*types.Func); ok {
-		if _, known := r.Model.Money[object.FullName()]; known {
+		if _, known := moneyCalls[object.FullName()]; known {
 			return Func{}, false
 		}
 	}
@@ -47,11 +47,11 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 		}
 		f := Func{
 			Kind: call.Kind, Name: name(fn), Params: None, Key: r.keyOf(fn, call),
-			Err: fate.Returned[0], Result: r.result(results), Recorded: fate.Recorded || call.Recorded,
+			Err: fate.Returned[0], Result: result(results), Recorded: fate.Recorded || call.Recorded,
 			Own: call.Own || r.own(fn, call),
 		}
 		for i := range fn.Signature.Params().Len() {
-			if _, ok := r.Model.Params[typeName(fn.Signature.Params().At(i).Type())]; ok {
+			if _, ok := paramTypes[typeName(fn.Signature.Params().At(i).Type())]; ok {
 				f.Params = i
 			}
 		}

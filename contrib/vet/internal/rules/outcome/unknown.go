@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
@@ -15,18 +14,17 @@ import (
 // unknown checks the rest of the program after a call whose outcome is unknown.
 type unknown struct {
 	*calls.Result
-	pass *analysis.Pass
 	call *calls.Call
 	// failed and succeeded are the instructions on the paths after an unknown outcome and after success.
 	failed, succeeded map[ssa.Instruction]bool
 }
 
-func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
+func after(found *calls.Result, call *calls.Call) {
 	if call.Kind == calls.Record || call.Value(call.Err) == nil {
 		return
 	}
 	once := func(instr ssa.Instruction) bool { return instr != call.Instr }
-	u := unknown{found, pass, call, found.After(call, true, once), found.After(call, false, once)}
+	u := unknown{found, call, found.After(call, true, once), found.After(call, false, once)}
 	const wait = "its outcome may be unknown, so the money may have moved; call prepaid.OutcomeOf, and pay some other way only after OutcomeRejected"
 	var settled, other, hidden ssa.Instruction
 	for instr := range calls.All[ssa.Instruction](call.In) {
@@ -58,7 +56,7 @@ func (u *unknown) report(at ssa.Instruction, message string) {
 	if call, ok := at.(ssa.CallInstruction); ok {
 		pos = u.Pos(call)
 	}
-	u.Reportf(u.pass, pos, message)
+	u.Report(pos, message)
 }
 
 // failure is a payment's failed state, alone or in SQL.
@@ -85,10 +83,10 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 // stores reports whether a call can store its arguments: it returns an error, and is of a database or of the program.
 func (u *unknown) stores(call *ssa.Call) bool {
 	callee := calls.Callee(call.Common())
-	if callee == nil || callee.Pkg() == nil || calls.Pure(callee) || u.Find(call) != nil || u.Model.OwnsPackage(callee.Pkg()) {
+	if callee == nil || callee.Pkg() == nil || calls.Pure(callee) || u.Find(call) != nil || calls.OwnsPackage(callee.Pkg()) {
 		return false
 	}
-	standard := !strings.Contains(callee.Pkg().Path(), ".") && callee.Pkg() != u.pass.Pkg && callee.Pkg().Path() != "database/sql"
+	standard := !strings.Contains(callee.Pkg().Path(), ".") && callee.Pkg() != u.Pass.Pkg && callee.Pkg().Path() != "database/sql"
 	return !standard && calls.ReturnsError(call.Call.Signature())
 }
 

@@ -7,31 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "requestid",
-	Doc:      "report payments that are sent again under a new request ID, and request IDs that a second run does not make again",
-	URL:      calls.Prepaid().Guide + "#requestid",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("requestid", "report payments that are sent again under a new request ID, and request IDs that a second run does not make again", run)
 
 type rule struct {
 	*calls.Result
-	pass *analysis.Pass
 	done map[token.Pos]bool
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	r := &rule{calls.Of(pass), pass, map[token.Pos]bool{}}
-	if r.Model.OwnsPackage(pass.Pkg) {
-		return nil, nil
+func run(found *calls.Result) {
+	r := &rule{found, map[token.Pos]bool{}}
+	if calls.OwnsPackage(r.Pass.Pkg) {
+		return
 	}
 	for _, call := range r.Calls {
 		if call.Kind == calls.Keyed {
@@ -48,13 +40,12 @@ func run(pass *analysis.Pass) (any, error) {
 			r.unstable(instr)
 		}
 	}
-	return nil, nil
 }
 
 func (r *rule) report(pos token.Pos, message string) {
 	if !r.done[pos] {
 		r.done[pos] = true
-		r.Reportf(r.pass, pos, message)
+		r.Report(pos, message)
 	}
 }
 
@@ -151,7 +142,7 @@ func (r *rule) unsent(instr ssa.Instruction) bool {
 	case *ssa.FieldAddr:
 		return calls.FieldName(instr.X.Type(), instr.Field) == "Runs"
 	case *ssa.Call:
-		return calls.Calls(instr.Common(), r.Model.NotMoved)
+		return calls.Calls(instr.Common(), calls.NotMoved)
 	}
 	return false
 }
@@ -159,8 +150,8 @@ func (r *rule) unsent(instr ssa.Instruction) bool {
 // makes reports whether a call makes a request ID, perhaps in a helper that stores it or pays.
 func (r *rule) makes(call *ssa.Call) bool {
 	money := r.Find(call)
-	if calls.Calls(call.Common(), append(r.Model.Derived, r.Model.Fresh...)...) || money != nil && money.Own ||
-		calls.Named(call.Type(), r.Model.ID) && made(r.Parts(call, "")) {
+	if calls.Calls(call.Common(), calls.Derived, calls.Fresh) || money != nil && money.Own ||
+		calls.Named(call.Type(), calls.ID) && made(r.Parts(call, "")) {
 		return true
 	}
 	fresh := false
@@ -170,7 +161,7 @@ func (r *rule) makes(call *ssa.Call) bool {
 				return false
 			}
 			inner, ok := instr.(*ssa.Call)
-			fresh = fresh || ok && calls.Calls(inner.Common(), r.Model.Fresh...)
+			fresh = fresh || ok && calls.Calls(inner.Common(), calls.Fresh)
 		}
 	}
 	return fresh
@@ -196,7 +187,7 @@ func (r *rule) unstable(instr ssa.Instruction) {
 // sources are the values from which an instruction makes a request ID. A text that may also be given is none.
 func (r *rule) sources(instr ssa.Instruction) (from []ssa.Value) {
 	value, ok := instr.(ssa.Value)
-	if !ok || !calls.Named(value.Type(), r.Model.ID) {
+	if !ok || !calls.Named(value.Type(), calls.ID) {
 		return nil
 	}
 	switch v := instr.(type) {
@@ -204,7 +195,7 @@ func (r *rule) sources(instr ssa.Instruction) (from []ssa.Value) {
 		from = calls.Operands(instr)
 	case *ssa.Call:
 		fn := v.Call.StaticCallee()
-		derives := calls.Calls(v.Common(), r.Model.Derived...) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0)
+		derives := calls.Calls(v.Common(), calls.Derived) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0)
 		if derives && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
 			from = v.Call.Args
 		}
