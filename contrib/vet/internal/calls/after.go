@@ -79,8 +79,6 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 				forgotten = forgotten || held[nil] == holds
 				return false
 			}
-		case *ssa.If:
-			return !a.asks(instr.Cond, 0)
 		case *ssa.Return:
 			forgotten = forgotten || !slices.ContainsFunc(instr.Results, has)
 			return false
@@ -95,22 +93,6 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 func tracked(address ssa.Value) bool {
 	local, ok := address.(*ssa.Alloc)
 	return ok && !slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool { _, ok := ref.(*ssa.MakeClosure); return ok })
-}
-
-// asks reports whether a condition reads another result of the call, such as a status, or a variable into which the call decodes
-// its response.
-func (a *after) asks(v ssa.Value, depth int) bool {
-	switch v := v.(type) {
-	case *ssa.Extract:
-		return v.Tuple == a.call.Instr.Value() && v.Index != a.call.Err && v.Index != a.call.Result
-	case *ssa.Alloc:
-		return slices.ContainsFunc(a.call.Instr.Common().Args, func(arg ssa.Value) bool {
-			boxed, ok := arg.(*ssa.MakeInterface)
-			return ok && boxed.X == v
-		})
-	}
-	instr, ok := v.(ssa.Instruction)
-	return ok && depth < 5 && slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.asks(operand, depth+1) })
 }
 
 func (a *after) walk() {
@@ -400,25 +382,6 @@ func reads(fn *ssa.Function) bool {
 		}
 	}
 	return false
-}
-
-// Cycle returns the blocks of all loops that contain a block.
-func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
-	reach := func(next func(*ssa.BasicBlock) []*ssa.BasicBlock) map[*ssa.BasicBlock]bool {
-		found := map[*ssa.BasicBlock]bool{}
-		for todo := next(block); len(todo) > 0; {
-			b := todo[0]
-			if todo = todo[1:]; !found[b] {
-				found[b] = true
-				todo = append(todo, next(b)...)
-			}
-		}
-		return found
-	}
-	cycle := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Succs })
-	before := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Preds })
-	maps.DeleteFunc(cycle, func(b *ssa.BasicBlock, _ bool) bool { return !before[b] })
-	return cycle
 }
 
 // Precedes reports whether an instruction always runs before another.

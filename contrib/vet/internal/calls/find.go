@@ -22,11 +22,9 @@ type Call struct {
 	// Wrapper is false for a call of the SDK, also through an interface or a value of function type.
 	Wrapper bool
 
-	pos token.Pos
+	// Pos is where to report the call.
+	Pos token.Pos
 }
-
-// Pos is where to report the call.
-func (c *Call) Pos() token.Pos { return c.pos }
 
 // Plain is any other call, with its first result, and its last as the error.
 func Plain(instr *ssa.Call) *Call {
@@ -38,25 +36,13 @@ func Plain(instr *ssa.Call) *Call {
 func (c *Call) Operation() string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
 
 // Arg is the argument for a parameter, nil for [None]. The receiver does not count.
-func (c *Call) Arg(param int) ssa.Value { return arg(c.Instr.Common(), param) }
-
-func arg(common *ssa.CallCommon, param int) ssa.Value {
+func (c *Call) Arg(param int) ssa.Value {
+	common := c.Instr.Common()
 	i := param + len(common.Args) - common.Signature().Params().Len()
-	if !common.IsInvoke() && common.Signature().Recv() == nil && common.StaticCallee() != nil {
-		i = param + len(common.Args) - declared(common).Params().Len()
-	}
 	if param < 0 || i < 0 || i >= len(common.Args) {
 		return nil
 	}
 	return common.Args[i]
-}
-
-// declared is the signature of the function itself, without the receiver. In a method expression the receiver is a parameter.
-func declared(common *ssa.CallCommon) *types.Signature {
-	if object := Callee(common); object != nil {
-		return object.Signature()
-	}
-	return common.Signature()
 }
 
 // Value is [ResultOf] of the call.
@@ -122,7 +108,7 @@ func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[
 
 func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	common := instr.Common()
-	call := &Call{Instr: instr, In: in, pos: r.Pos(instr), Callee: Callee(common)}
+	call := &Call{Instr: instr, In: in, Pos: r.Pos(instr), Callee: Callee(common)}
 	var ok bool
 	if call.Callee != nil {
 		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {

@@ -24,9 +24,9 @@ func run(found *calls.Result) {
 		asked := asked{verdicts: verdicts, seen: map[ssa.Value]bool{}}
 		switch value := call.Value(call.Result); {
 		case value == nil:
-			found.Report(call.Pos(), "the result of "+call.Name+" is dropped: "+consequence)
+			found.Report(call.Pos, "the result of "+call.Name+" is dropped: "+consequence)
 		case !asked.any(value):
-			found.Report(call.Pos(), "the result of "+call.Name+" is never asked for its outcome: "+consequence)
+			found.Report(call.Pos, "the result of "+call.Name+" is never asked for its outcome: "+consequence)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 				return false
 			}
 			if plain && onlyCompared(found, n.Cond, token.EQL, variable) { // an item without an error is used
-				used = used || uses(found, n.Body, variable)
+				used = used || calls.Mentions(found.Pass, n.Body, variable)
 				return false
 			}
 		case *ast.AssignStmt:
@@ -100,15 +100,6 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 		return true
 	})
 	return !used
-}
-
-func uses(found *calls.Result, body *ast.BlockStmt, variable types.Object) bool {
-	for n := range ast.Preorder(body) {
-		if id, ok := n.(*ast.Ident); ok && is(found, id, variable) {
-			return true
-		}
-	}
-	return false
 }
 
 // onlyCompared reports whether a condition only compares the error with nil.
@@ -124,7 +115,7 @@ func onlyCompared(found *calls.Result, condition ast.Expr, op token.Token, varia
 // leaves reports whether a block, perhaps after a line in a log, only leaves the loop, continues it, or returns results that do
 // not show the error.
 func leaves(found *calls.Result, body *ast.BlockStmt, variable types.Object) bool {
-	if len(body.List) == 0 || uses(found, body, variable) {
+	if len(body.List) == 0 || calls.Mentions(found.Pass, body, variable) {
 		return false
 	}
 	last := len(body.List) - 1

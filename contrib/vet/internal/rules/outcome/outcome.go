@@ -17,13 +17,13 @@ func run(found *calls.Result) {
 		value := call.Value(call.Err)
 		switch {
 		case value == nil:
-			found.Report(call.Pos(), "the error of "+call.Name+" is dropped: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is dropped: "+consequence(call.Kind))
 		case call.Kind == calls.Record: // nothing was sent: a comparison with nil shows everything
 		case !found.Forgotten(call):
 		case !calls.FateOf(value).Used:
-			found.Report(call.Pos(), "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
 		default:
-			found.Report(call.Pos(), "the error of "+call.Name+" is forgotten on some path: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is forgotten on some path: "+consequence(call.Kind))
 		}
 	}
 }

@@ -58,10 +58,9 @@ const (
 // again reports a second attempt of a payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
 	second, between := r.Again(call)
-	loop := calls.Cycle(call.Instr.Block())
 	for _, next := range second {
 		if next.Own {
-			r.report(next.Pos(), next.Name+owner)
+			r.report(next.Pos, next.Name+owner)
 			continue
 		}
 		for _, p := range r.Key(next) {
@@ -69,17 +68,17 @@ func (r *rule) again(call *calls.Call) {
 			switch {
 			case ok && p.New != "" && p.New != calls.Clock && between[made]:
 				r.report(r.Pos(made), anew)
-			case next.Instr == call.Instr && numbers(p, loop):
-				r.report(call.Pos(), "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
+			case next.Instr == call.Instr && numbers(p, call):
+				r.report(call.Pos, "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
 			}
 		}
 	}
 }
 
-// numbers reports whether a part is the counter of a loop.
-func numbers(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
+// numbers reports whether a part is the counter of a loop around a call.
+func numbers(p calls.Part, call *calls.Call) bool {
 	phi, ok := p.Value.(*ssa.Phi)
-	if !ok || !p.Changes || !loop[phi.Block()] {
+	if !ok || !p.Changes || !phi.Block().Dominates(call.Instr.Block()) {
 		return false
 	}
 	basic, ok := phi.Type().Underlying().(*types.Basic)
@@ -94,7 +93,7 @@ func (r *rule) rerun(instr *ssa.Call) {
 			continue
 		}
 		if call.Own {
-			r.report(call.Pos(), call.Name+owner)
+			r.report(call.Pos, call.Name+owner)
 		}
 		for _, p := range r.Key(call) {
 			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && made.Parent() == call.In {

@@ -39,13 +39,13 @@ const twice = "after a lost response this may repeat the effect; decide by the o
 func (r *rule) again(call *calls.Call) {
 	second, between := r.Again(call)
 	if slices.ContainsFunc(second, func(next *calls.Call) bool { return !r.looks(next, next.Instr == call.Instr) }) {
-		r.Report(call.Pos(), call.Name+" is made again after an error: "+twice)
+		r.Report(call.Pos, call.Name+" is made again after an error: "+twice)
 		return
 	}
 	payment := r.Payment(call)
 	for instr := range between {
 		if send, ok := instr.(*ssa.Send); ok && related(r.Parts(send.X, ""), payment) {
-			r.Report(call.Pos(), call.Name+" goes back to its queue after an error: "+twice)
+			r.Report(call.Pos, call.Name+" goes back to its queue after an error: "+twice)
 			return
 		}
 	}
@@ -90,16 +90,10 @@ func (r *rule) call(instr ssa.CallInstruction) {
 
 // asksWithin reports whether an option of a call, such as retry.RetryIf(transport.NotSent), asks for the outcome.
 func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
-	expr := r.Expr(instr)
-	for _, fn := range r.Funcs {
-		if fn.Parent() != nil && expr.Pos() <= fn.Pos() && fn.Pos() < expr.End() && r.Asks(fn) {
-			return true
-		}
-	}
-	for n := range ast.Preorder(expr) {
+	for n := range ast.Preorder(r.Expr(instr)) {
 		if id, ok := n.(*ast.Ident); ok {
 			object, _ := r.Pass.TypesInfo.Uses[id].(*types.Func)
-			if r.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
+			if id.Name == "Outcome" || r.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
 				return true
 			}
 		}

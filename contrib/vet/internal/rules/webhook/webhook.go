@@ -65,7 +65,7 @@ func (r *rule) fresh(fn *ssa.Function) {
 			continue
 		}
 		if call.Own {
-			r.Report(call.Pos(), fresh)
+			r.Report(call.Pos, fresh)
 		}
 		for _, p := range r.Key(call) {
 			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && p.New != calls.Clock {
