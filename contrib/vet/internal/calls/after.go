@@ -240,12 +240,13 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	case c.IsNil() && x == a.call.Value(a.call.Result) && x != nil:
 		return says(equal == a.failed)
 	case c.Value == nil:
-	case a.isOutcome(x.Type()):
+	case Named(x.Type(), SDK+".Outcome"):
 		name := "OutcomeApplied"
 		if a.failed {
 			name = "OutcomeUnknown"
 		}
-		return says(equal == constant.Compare(c.Value, token.EQL, a.outcome(x.Type(), name)))
+		outcome := types.Unalias(x.Type()).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const)
+		return says(equal == constant.Compare(c.Value, token.EQL, outcome.Val()))
 	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), ID):
 		return says(!equal)
 	case c.Value.Kind() == constant.Int && counts(x, c):
@@ -261,13 +262,6 @@ func counts(v ssa.Value, first *ssa.Const) bool {
 		c, ok := edge.(*ssa.Const)
 		return ok && c.Value != nil && constant.Compare(c.Value, token.EQL, first.Value)
 	})
-}
-
-func (a *after) isOutcome(t types.Type) bool { return Named(t, SDK+".Outcome") }
-
-// outcome is the value of a constant of the SDK, next to the type t.
-func (a *after) outcome(t types.Type, name string) constant.Value {
-	return types.Unalias(t).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const).Val()
 }
 
 // vague are errors of the service that do not say whether the money moved.
@@ -361,7 +355,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 			return true
 		case Pure(callee) || callee.Pkg() == nil || callee.Pkg().Path() == "context":
 		case call.Call.StaticCallee() != nil && call.Call.StaticCallee().Blocks != nil:
-			return a.Asks(call.Call.StaticCallee()) || reads(call.Call.StaticCallee())
+			return a.Asks(call.Call.StaticCallee()) || !Steady(call.Call.StaticCallee(), 0) // it reads data elsewhere
 		default:
 			return len(call.Call.Args) > 0
 		}
@@ -371,17 +365,6 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 		return false
 	}
 	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.depends(operand, depth+1) })
-}
-
-// reads reports whether the decision of a function depends on data that it reads elsewhere.
-func reads(fn *ssa.Function) bool {
-	for call := range All[*ssa.Call](fn) {
-		fn, callee := call.Call.StaticCallee(), Callee(call.Common())
-		if callee != nil && !Pure(callee) && callee.Pkg() != nil && (fn == nil || fn.Blocks == nil) {
-			return true
-		}
-	}
-	return false
 }
 
 // Precedes reports whether an instruction always runs before another.

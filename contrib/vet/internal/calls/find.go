@@ -95,10 +95,10 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	return r.call(instr.Parent(), instr)
 }
 
-// Pos is where to report a call: where its expression begins.
-func (r *Result) Pos(instr ssa.CallInstruction) token.Pos {
-	if expr := r.Expr(instr); expr != nil {
-		return expr.Pos()
+// Pos is where to report an instruction: where the expression of a call begins.
+func (r *Result) Pos(instr ssa.Instruction) token.Pos {
+	if call, ok := instr.(ssa.CallInstruction); ok && r.Expr(call) != nil {
+		return r.Expr(call).Pos()
 	}
 	return instr.Pos()
 }

@@ -20,9 +20,6 @@ const (
 	Record
 )
 
-// Sends reports whether a call of this kind sends a request to the service.
-func (k Kind) Sends() bool { return k != Record }
-
 // None is the index of a parameter or result that does not exist.
 const None = -1
 

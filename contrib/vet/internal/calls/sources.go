@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -37,20 +38,17 @@ func (r *Result) maker(common *ssa.CallCommon) string {
 // makes finds the functions that make request IDs or texts for IDs.
 func (r *Result) makes() {
 	r.makers = map[*ssa.Function]string{}
-	for found := true; found && !OwnsPackage(r.pass.Pkg); { // a function may call another that is declared later
-		found = false
-		for _, fn := range r.Funcs {
-			kind := r.made(fn)
-			if kind == "" || r.makers[fn] != "" {
-				continue
-			}
-			found = true
-			r.makers[fn] = kind
-			if object, ok := fn.Object().(*types.Func); ok && object.Exported() {
-				r.pass.ExportObjectFact(object, &maker{kind})
-			}
-		}
+	if OwnsPackage(r.pass.Pkg) {
+		return
 	}
+	r.settle(func(fn *ssa.Function) analysis.Fact {
+		kind := r.made(fn)
+		if kind == "" {
+			return nil
+		}
+		r.makers[fn] = kind
+		return &maker{kind}
+	})
 }
 
 // made returns the kind of new value that a function returns first, in the request ID of params, or as the ID or its text.
@@ -98,13 +96,6 @@ func random(callee *types.Func) string {
 func isRandom(callee *types.Func) bool {
 	at := path(callee.Pkg())
 	return slices.Contains(randomly, at) || slices.Contains(randomly, unversioned(at))
-}
-
-func title(fn *types.Func) string {
-	if fn == nil || fn.Signature().Recv() != nil || fn.Pkg() == nil {
-		return ""
-	}
-	return fn.Pkg().Name() + "." + fn.Name()
 }
 
 // plain are packages whose functions return equal values for equal arguments and change no argument.

@@ -19,8 +19,6 @@ type Part struct {
 	Text string
 	// New names a source that differs each time: "the time", "a random value", "a request ID"; empty for anything else.
 	New string
-	// Name is the name of the function that makes a new part.
-	Name string
 	// Changes is set if the part may differ in each round of a loop.
 	Changes bool
 }
@@ -175,7 +173,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 			p.variable(ref.(ssa.Value), field)
 		case *ssa.Call: // fills the variable
 			if callee := Callee(ref.Common()); random(callee) != "" {
-				p.found = append(p.found, Part{Value: ref, Text: at(ref), New: random(callee), Name: title(callee), Changes: true})
+				p.found = append(p.found, Part{Value: ref, Text: at(ref), New: random(callee), Changes: true})
 			} else if p.Find(ref) == nil && (callee == nil || !Pure(callee)) {
 				p.add(ref, field, at(ref), true)
 			}
@@ -191,8 +189,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 			return
 		}
 	}
-	made := Part{Value: call, Text: at(call), Changes: true}
-	made.New, made.Name = p.source(common)
+	made := Part{Value: call, Text: at(call), New: p.source(common), Changes: true}
 	if made.New != "" {
 		p.found = append(p.found, made)
 		return
@@ -236,20 +233,20 @@ func (p *parts) builds(common *ssa.CallCommon) bool {
 	return params || Named(results.At(0).Type(), ID)
 }
 
-// source returns the kind and name of a call that makes a new value each time.
-func (p *parts) source(common *ssa.CallCommon) (kind, name string) {
-	callee := Callee(common)
+// source returns the kind of a call that makes a new value each time.
+func (p *parts) source(common *ssa.CallCommon) string {
+	callee, signature := Callee(common), common.Signature()
 	switch {
 	case Calls(common, Fresh):
-		return NewID, title(callee)
+		return NewID
 	case random(callee) != "":
-		return random(callee), title(callee)
+		return random(callee)
 	case callee != nil:
-		return p.maker(common), title(callee)
-	case common.StaticCallee() == nil && common.Signature().Params().Len() == 0 && common.Signature().Results().Len() == 1 && Named(common.Signature().Results().At(0).Type(), ID):
-		return NewID, "a generator"
+		return p.maker(common)
+	case common.StaticCallee() == nil && signature.Params().Len() == 0 && signature.Results().Len() == 1 && Named(signature.Results().At(0).Type(), ID):
+		return NewID // a generator in a variable or field
 	}
-	return "", ""
+	return ""
 }
 
 // converts reports whether an SDK function makes a value from its arguments.
@@ -275,30 +272,36 @@ type handed struct {
 	returned bool
 }
 
-func (h *handed) follow(v ssa.Value) {
-	if v == nil || h.seen[v] || v.Referrers() == nil {
-		return
-	}
-	h.seen[v] = true
-	for _, ref := range *v.Referrers() {
-		switch ref := ref.(type) {
-		case *ssa.Store:
-			if ref.Val == v {
-				h.stored(ref)
-			}
-		case *ssa.MapUpdate, *ssa.Send:
-			h.uses = append(h.uses, ref)
-		case *ssa.Return:
-			h.returned = true
-		case ssa.CallInstruction:
-			h.call(ref)
-		case *ssa.FieldAddr:
-			if Named(ref.Type().(*types.Pointer).Elem(), ID) { // no other field
-				h.loads(ref)
-			}
-		case ssa.Value:
-			h.follow(ref)
+func (h *handed) follow(values ...ssa.Value) {
+	for _, v := range values {
+		if v == nil || h.seen[v] || v.Referrers() == nil {
+			continue
 		}
+		h.seen[v] = true
+		for _, ref := range *v.Referrers() {
+			h.use(v, ref)
+		}
+	}
+}
+
+func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
+	switch ref := ref.(type) {
+	case *ssa.Store:
+		if ref.Val == v {
+			h.stored(ref)
+		}
+	case *ssa.MapUpdate, *ssa.Send:
+		h.uses = append(h.uses, ref)
+	case *ssa.Return:
+		h.returned = true
+	case ssa.CallInstruction:
+		h.call(ref)
+	case *ssa.FieldAddr:
+		if Named(ref.Type().(*types.Pointer).Elem(), ID) { // no other field
+			h.follow(loads(ref)...)
+		}
+	case ssa.Value:
+		h.follow(ref)
 	}
 }
 
@@ -310,7 +313,7 @@ func (h *handed) stored(store *ssa.Store) {
 			if Is[*ssa.Alloc](a.X) {
 				for _, ref := range *a.X.Referrers() { // the field is read
 					if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
-						h.loads(other)
+						h.follow(loads(other)...)
 					}
 				}
 			}
@@ -325,14 +328,6 @@ func (h *handed) stored(store *ssa.Store) {
 		}
 		h.uses = append(h.uses, store) // not a local variable
 		return
-	}
-}
-
-func (h *handed) loads(address ssa.Value) {
-	for _, ref := range *address.Referrers() {
-		if load, ok := ref.(*ssa.UnOp); ok {
-			h.follow(load)
-		}
 	}
 }
 

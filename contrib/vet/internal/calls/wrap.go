@@ -4,26 +4,39 @@ import (
 	"go/types"
 	"slices"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
 
 // wrap finds the functions that are money calls for their callers: they make a given payment and return the error.
 func (r *Result) wrap() {
 	r.wrappers = map[*ssa.Function]Func{}
-	for found := true; found; { // if a wrapper calls another wrapper that is declared later, it is found in the next round
+	r.settle(func(fn *ssa.Function) analysis.Fact {
+		f, ok := r.wrapped(fn)
+		if !ok {
+			return nil
+		}
+		r.wrappers[fn] = f
+		return &wrapper{f}
+	})
+}
+
+// settle asks for facts about the functions, until there are no new ones: a function may call another that is declared later.
+func (r *Result) settle(about func(*ssa.Function) analysis.Fact) {
+	known := map[*ssa.Function]bool{}
+	for found := true; found; {
 		found = false
 		for _, fn := range r.Funcs {
-			if _, known := r.wrappers[fn]; known {
+			if known[fn] {
 				continue
 			}
-			f, ok := r.wrapped(fn)
-			if !ok {
+			fact := about(fn)
+			if fact == nil {
 				continue
 			}
-			found = true
-			r.wrappers[fn] = f
+			found, known[fn] = true, true
 			if object, ok := fn.Object().(*types.Func); ok && object.Pkg() == r.pass.Pkg {
-				r.pass.ExportObjectFact(object, &wrapper{f})
+				r.pass.ExportObjectFact(object, fact)
 			}
 		}
 	}

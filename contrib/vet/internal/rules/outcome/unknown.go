@@ -40,23 +40,15 @@ func after(found *calls.Result, call *calls.Call) {
 	}
 	switch {
 	case other != nil:
-		u.report(other, "this pays in another way after an error of "+call.Name+": "+wait)
+		u.Report(u.Pos(other), "this pays in another way after an error of "+call.Name+": "+wait)
 	case settled != nil && calls.FateOf(call.Value(call.Err)).Used: // not only compared with nil
-		u.report(settled, "this takes an error of "+call.Name+" for a failure: "+wait)
+		u.Report(u.Pos(settled), "this takes an error of "+call.Name+" for a failure: "+wait)
 	case hidden != nil:
-		u.report(hidden, "the outcome of "+call.Name+" is lost: a caller cannot ask an error without %w for it, and takes it for unknown; wrap the error with %w")
+		u.Report(u.Pos(hidden), "the outcome of "+call.Name+" is lost: a caller cannot ask an error without %w for it, and takes it for unknown; wrap the error with %w")
 	}
 	if u.inTransaction() {
-		u.report(u.call.Instr, u.call.Name+" is made in a transaction: if it is rolled back after the money moved, nothing records the payment; commit first, then pay")
+		u.Report(u.Pos(u.call.Instr), u.call.Name+" is made in a transaction: if it is rolled back after the money moved, nothing records the payment; commit first, then pay")
 	}
-}
-
-func (u *unknown) report(at ssa.Instruction, message string) {
-	pos := at.Pos()
-	if call, ok := at.(ssa.CallInstruction); ok {
-		pos = u.Pos(call)
-	}
-	u.Report(pos, message)
 }
 
 // failure is a payment's failed state, alone or in SQL.

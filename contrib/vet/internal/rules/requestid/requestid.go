@@ -178,7 +178,8 @@ func (r *rule) unstable(instr ssa.Instruction) {
 			if calls.Is[*ssa.Call](value) {
 				advice = "derive it from the payment's own day, which is stored"
 			}
-			r.report(value.Pos(), "request ID made from "+p.New+" ("+p.Name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
+			name := calls.Callee(p.Value.(*ssa.Call).Common()).FullName()
+			r.report(value.Pos(), "request ID made from "+p.New+" ("+name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
 		}
 	}
 }

@@ -28,9 +28,7 @@ func run(found *calls.Result) {
 	}
 }
 
-type rule struct {
-	*calls.Result
-}
+type rule struct{ *calls.Result }
 
 const twice = "after a lost response this may repeat the effect; decide by the outcome, and read back first"
 

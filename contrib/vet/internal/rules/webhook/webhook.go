@@ -13,14 +13,12 @@ import (
 // Analyzer is the rule.
 var Analyzer = calls.Rule("webhook", "report messages that are paid twice, acknowledged before the work is done, or lost", run)
 
-type rule struct {
-	*calls.Result
-}
+type rule struct{ *calls.Result }
 
 func run(found *calls.Result) {
 	r := &rule{found}
 	for _, call := range r.Calls {
-		if call.Kind.Sends() {
+		if call.Kind != calls.Record {
 			r.early(call)
 		}
 	}
