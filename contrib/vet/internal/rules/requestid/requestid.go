@@ -235,9 +235,15 @@ func (r *rule) unstored(call *calls.Call) {
 			continue
 		}
 		uses, returned := r.Handed(at, nil, call.Instr)
-		if len(uses) > 0 && !returned && !slices.ContainsFunc(uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
+		if slices.ContainsFunc(uses, stores) && !returned && !slices.ContainsFunc(uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
 			r.report(r.Pos(at), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
 				"store it with the payment first")
 		}
 	}
+}
+
+// stores reports whether a use of an ID can store it: a call with results but no error only reads.
+func stores(use ssa.Instruction) bool {
+	call, ok := use.(ssa.CallInstruction)
+	return !ok || call.Common().Signature().Results().Len() == 0 || calls.ReturnsError(call.Common().Signature())
 }
