@@ -140,8 +140,7 @@ func (u *unknown) inTransaction() bool {
 	isTx := func(v ssa.Value) bool {
 		return calls.Named(v.Type(), "database/sql.Tx") || calls.Named(v.Type(), "github.com/jackc/pgx/v5.Tx")
 	}
-	given := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p) })
-	open, wrote := given, false
+	open, wrote := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p) }), false
 	for call := range calls.All[*ssa.Call](u.call.In) {
 		if !calls.Precedes(call, u.call.Instr) {
 			continue
