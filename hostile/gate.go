@@ -210,7 +210,10 @@ func (r *run) act(ctx context.Context, through *passage, next step) {
 		r.count(&r.counts.Freezes, r.freeze(p))
 	case actCut:
 		r.note(event{text: "DATABASE CUT"})
-		if err := r.options.Cut(context.WithoutCancel(ctx)); err != nil {
+		r.cutting.Lock()
+		err := r.options.Cut(context.WithoutCancel(ctx))
+		r.cutting.Unlock()
+		if err != nil {
 			r.end(err)
 		}
 		r.count(&r.counts.Cuts, true)

@@ -42,7 +42,7 @@ type Options struct {
 	// continues, it executes all received requests, even those of clients that have ended. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
 	// Cut cuts all connections of the copies to their database, such as the method Cut of a server of package pgtest. A payment's
-	// response waits until Cut returns. An error ends the run.
+	// response waits until Cut returns. Calls do not overlap. An error ends the run.
 	Cut func(ctx context.Context) error
 	// Cuts is how often Cut is called. Default: one in 10 payments, if Cut is set.
 	Cuts int

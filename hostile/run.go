@@ -35,6 +35,7 @@ type run struct {
 	over       chan struct{} // closed after the copies' end
 	open       atomic.Int64  // the number of open wires
 	late       atomic.Int64  // current delay of this process's timers, in nanoseconds
+	cutting    sync.Mutex    // a cut of the database must not cut off another one
 
 	mu       sync.Mutex  // guards all below
 	arrivals map[int]int // by payment

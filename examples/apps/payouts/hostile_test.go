@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,9 +20,9 @@ import (
 )
 
 // harnessed returns the settings of a process under the harness.
-func harnessed(job hostile.Job, config prepaid.Config) settings {
+func harnessed(job hostile.Job, config prepaid.Config, database string) settings {
 	return settings{
-		config: config, float: job.Payments[0].SourceAccountID, call: time.Second, database: job.Database,
+		config: config, float: job.Payments[0].SourceAccountID, call: time.Second, database: database,
 		key: prepaid.NewSecret(strings.Repeat("5a", 32)), log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -31,7 +33,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 	if err != nil {
 		return err
 	}
-	s := harnessed(job, config)
+	s := harnessed(job, config, os.Getenv("PREPAID_PAYOUTS_DATABASE"))
 	pool, err := s.connect(ctx)
 	if err != nil {
 		return err
@@ -74,9 +76,12 @@ func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	var pool *pgxpool.Pool
+	server := pgtest.Start(t, pgtest.Options{})
+	var ordering sync.WaitGroup
 	prepare := func(ctx context.Context, job hostile.Job) error {
+		s := harnessed(job, prepaid.Config{}, server.URL())
 		var err error
-		if pool, err = harnessed(job, prepaid.Config{}).connect(ctx); err != nil {
+		if pool, err = s.connect(ctx); err != nil {
 			return err
 		}
 		if err := migrate(ctx, pool); err != nil {
@@ -87,29 +92,27 @@ func TestHostile(t *testing.T) {
 				return err
 			}
 		}
-		return nil
-	}
-	order := func(ctx context.Context, job hostile.Job) error {
-		s := harnessed(job, prepaid.Config{})
 		store, err := s.openStore(ctx, pool)
-		if err != nil {
-			return err
-		}
 		web := &web{pool: pool, store: store, float: s.float, log: s.log}
-		for n, p := range job.Payments {
-			if _, err := web.take(ctx, order{ID: fmt.Sprint(n), AccountID: p.DestinationAccountID, Amount: p.Amount, Reference: p.DestinationReference}); err != nil {
-				return err
+		ordering.Go(func() { // while the copies run
+			for n, p := range job.Payments {
+				o := order{ID: fmt.Sprint(n), AccountID: p.DestinationAccountID, Amount: p.Amount, Reference: p.DestinationReference}
+				for _, err := web.take(ctx, o); err != nil && ctx.Err() == nil; _, err = web.take(ctx, o) { // its connection was cut
+					sleep(ctx, 10*time.Millisecond)
+				}
 			}
-		}
-		return nil
+		})
+		return err
 	}
 	report := hostile.Test(t, hostile.Options{
-		Worker: "payouts", Database: pgtest.Start(t, pgtest.Options{}).URL(), Prepare: prepare, Enqueue: order,
-		Copies: 3, Payments: 40, TransfersOnly: true, Faults: 0.2, Freezes: 1, Freeze: 4 * time.Second, ServiceFreezes: 1, ClockMoves: 1,
-		Quiet: 3 * time.Minute, Timeout: 6 * time.Minute, // a busy machine needs many attempts, after which the store waits up to 5 minutes
+		Prepare: prepare, Cut: server.Cut, Env: []string{"PREPAID_PAYOUTS_DATABASE=" + server.URL()},
+		Copies: 3, Payments: 40, TransfersOnly: true, Faults: 0.2, Freezes: 1, Freeze: 4 * time.Second, ServiceFreezes: 1,
+		Timeout: 6 * time.Minute, // a busy machine needs many attempts, after which the store waits up to 5 minutes
 	})
+	ordering.Wait()
 	defer pool.Close()
 	require.Positive(t, report.Kills)
+	require.Positive(t, report.Cuts)
 	var postings int
 	require.NoError(t, pool.QueryRow(t.Context(), "select count(*) from postings p join orders o using (request_id) where o.state = 'done' and p.amount = o.amount").Scan(&postings))
 	require.Equal(t, report.Paid, postings)

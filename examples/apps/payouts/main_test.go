@@ -23,7 +23,7 @@ import (
 const childEnv = "PAYOUTS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	hostile.Worker("payouts", harnessedWorker)
+	hostile.Worker(harnessedWorker)
 	if os.Getenv(childEnv) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
