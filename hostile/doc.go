@@ -5,7 +5,7 @@
 // client in its environment. The copy pays, and ends with status 0 when all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
-//   - freezes copies (SIGSTOP) in the middle of a request, and lets requests run for long meanwhile
+//   - freezes copies (SIGSTOP) in the middle of a request until another copy takes over, and then lets requests of both run for long
 //   - ends connections without a response, executes requests long after their connection has ended, and executes
 //     repeats that overtake a request
 //   - cuts the network between a process and the service, or freezes the service, often for longer than any wait

@@ -182,8 +182,8 @@ func (r *run) arrive(through *passage, flown flight) step {
 	r.arrivals[n]++
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
-	next.disturbance = r.next(next.disturbance)
-	if r.recovers() && r.options.Copies > 1 && next.fault == (prepaidtest.Fault{}) {
+	next.disturbance = r.next(flown, next.disturbance)
+	if r.meets(flown) && next.fault == (prepaidtest.Fault{}) {
 		next.runs = r.options.longest()
 	}
 	if !through.released.IsZero() { // a later response may prove that the earlier request has arrived
@@ -207,7 +207,7 @@ func (r *run) act(ctx context.Context, through *passage, next step) {
 	case actKillAfter:
 		through.after = true
 	case actFreeze:
-		r.count(&r.counts.Freezes, r.freeze(p))
+		r.count(&r.counts.Freezes, r.freeze())
 	case actCut:
 		r.note(event{text: "DATABASE CUT"})
 		r.cutting.Lock()

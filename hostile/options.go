@@ -32,8 +32,8 @@ type Options struct {
 	Kills int
 	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
 	Freezes int
-	// Freeze is how long a copy is frozen. Choose a little more than the lease of the worker: another copy should have taken its payments
-	// over, and not have made all of them. Default: twice AttemptTimeout + InFlightWait.
+	// Freeze is how long a copy is frozen, at least. It stays frozen until another copy takes over its payment, but at most twice as
+	// long. Choose more than the lease of the worker. Default: twice AttemptTimeout + InFlightWait.
 	Freeze time.Duration
 	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
 	// direction. A third of the cuts are short, the others last for 1.5 times AttemptTimeout + InFlightWait. Default: one in 20 payments.

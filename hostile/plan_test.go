@@ -120,21 +120,25 @@ func TestOptionsOutOfRange(t *testing.T) {
 	}
 }
 
-// Until a process has recovered from a freeze, no process is disturbed.
-func TestActionsWaitForTheEndOfAFreeze(t *testing.T) {
+// Until a process has recovered from a freeze, no process is disturbed. Once another copy takes over, the requests of both run for long.
+func TestFreezeWaitsForAnotherCopy(t *testing.T) {
 	t.Parallel()
-	o, _ := planned(t, Options{})
-	r := &run{options: o}
+	r := &run{options: Options{Copies: 2}}
 	none, kill := disturbance{}, disturbance{act: actKill}
-	require.Equal(t, kill, r.next(kill))
-	require.False(t, r.recovers())
-	require.Equal(t, actFreeze, r.next(disturbance{act: actFreeze}).act)
-	require.True(t, r.recovers())
-	require.Equal(t, none, r.next(kill))
-	r.frozen = r.frozen.Add(-o.Freeze - onItsWay - o.longest())
-	require.False(t, r.recovers())
-	require.Equal(t, kill, r.next(none))
-	require.Equal(t, none, r.next(none))
+	frozen, other := new(process), new(process)
+	require.Equal(t, kill, r.next(flight{}, kill))
+	require.False(t, r.meets(flight{process: other}))
+	require.Equal(t, actFreeze, r.next(flight{process: frozen, payment: 1}, disturbance{act: actFreeze}).act)
+	require.Equal(t, none, r.next(flight{}, kill))
+	require.True(t, r.meets(flight{process: frozen, payment: 2}), "after its lease")
+	require.False(t, r.meets(flight{process: other, payment: 2}))
+	require.True(t, r.meets(flight{process: other, payment: 1}), "takes over")
+	require.True(t, r.meets(flight{process: other, payment: 2}))
+	<-r.frozen.taken
+	r.frozen.until = time.Now()
+	require.False(t, r.meets(flight{process: other, payment: 2}))
+	require.Equal(t, kill, r.next(flight{}, none))
+	require.Equal(t, none, r.next(flight{}, none))
 }
 
 // What a process has sent during its freeze, or just after it, is lost.

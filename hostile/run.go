@@ -41,7 +41,7 @@ type run struct {
 	arrivals map[int]int // by payment
 	events   []event
 	due      []disturbance // actions that wait for a request
-	frozen   time.Time     // start of the last freeze of a process
+	frozen   *freeze       // the last freeze of a process
 	flights  []flight
 	counts   Counts
 }

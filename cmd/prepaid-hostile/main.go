@@ -93,7 +93,7 @@ func parse(args []string, errOut io.Writer) (hostile.Options, error) {
 	set.Float64Var(&o.Faults, "faults", 0, "`part` of the payments with faults, at most 1 (default 0.4)")
 	set.IntVar(&o.Kills, "kills", 0, "how `often` a worker is killed (default one in 10 payments)")
 	set.IntVar(&o.Freezes, "freezes", 0, "how `often` a worker is frozen (default one in 20 payments)")
-	set.DurationVar(&o.Freeze, "freeze", 0, "how `long`; choose a little more than a lease (default 2s)")
+	set.DurationVar(&o.Freeze, "freeze", 0, "how `long` at least; choose more than a lease (default 2s)")
 	set.IntVar(&o.NetworkCuts, "network-cuts", 0, "how `often` the network of a worker is cut (default one in 20 payments)")
 	set.IntVar(&o.ServiceFreezes, "service-freezes", 0, "how `often` the service is frozen (default one in 50 payments, at most 10)")
 	set.DurationVar(&o.AttemptTimeout, "attempt-timeout", 0, "PREPAID_ATTEMPT_TIMEOUT of the workers, a `duration` (default 250ms)")
