@@ -44,13 +44,12 @@ func allFixtures(t *testing.T, recorder *prepaidvcr.Recorder) (seen []string) {
 		require.NoError(t, err)
 		var capture harness.Capture
 		err = call.Call(capture.In(t.Context()), client)
-		result := fmt.Sprint(call.Fixture, " ", err == nil, " ", prepaid.OutcomeOf(err))
+		seen = append(seen, fmt.Sprint(call.Fixture, err == nil, prepaid.OutcomeOf(err)))
 		if response := capture.Last(); response != nil {
 			for _, match := range keptMembers.FindAllStringSubmatch(string(response.Body), -1) {
-				result += "; " + match[1] + " " + match[2]
+				seen = append(seen, match[1]+" "+match[2])
 			}
 		}
-		seen = append(seen, result)
 		require.NoError(t, client.Close())
 	}
 	return seen

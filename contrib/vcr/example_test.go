@@ -4,40 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
 	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// The cassette of the examples: PREPAID_VCR=record creates it again, here with an emulator as the test environment.
-func TestPayOut(t *testing.T) {
-	t.Parallel()
-	recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
-	config, from, to := prepaid.Config{}, prepaid.AccountID("any"), prepaid.AccountID("other")
-	if recorder.Recording() {
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-		config, from, to = srv.Config(), account(srv, "100.00"), account(srv, "")
-	}
-	client, err := prepaid.NewClient(recorder.Config(config))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	for _, balance := range []string{"100.00", "40.00"} {
-		account, err := client.Accounts.Get(t.Context(), from)
-		require.NoError(t, err)
-		require.Equal(t, balance, account.Balance.String())
-		if balance == "100.00" {
-			_, err = client.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
-				RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("60.00"), DestinationAccountID: to,
-				SourceReference: "payout", DestinationReference: "payout",
-			})
-			require.NoError(t, err)
-		}
-	}
-}
 
 // A cassette of two calls replays without a network, shows this test's values in place of the recorded ones, and reports
 // which values of another call differ from the recording.

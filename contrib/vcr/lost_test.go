@@ -3,7 +3,6 @@ package prepaidvcr_test
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,38 +11,16 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	t.Helper()
-	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
-		AccountID: id, Amount: prepaid.MustAmount("5.00"), Exception: prepaid.FundingExceptionNone, MerchantNameLocation: "m",
-		OriginatingTransaction: 1, Currency: "036", CardAcceptorID: "1", CorrelationID: "c", MerchantCategoryCode: "5411", TerminalID: "1", AcquirerID: "1",
-	})
+	params := harness.ValidRedeem()
+	params.AccountID, params.Amount = id, prepaid.MustAmount("5.00")
+	_, err := c.Funding.Redeem(t.Context(), params)
 	return err
-}
-
-// A payment whose response was lost has an unknown outcome in the replay too, and not "not sent".
-func TestLostResponseStaysUnknown(t *testing.T) {
-	t.Parallel()
-	for name, fault := range map[string]prepaidtest.Fault{
-		"truncated": prepaidtest.Truncate(), "dropped": prepaidtest.DropBeforeCommit(),
-	} {
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-		id := account(srv, "100.00")
-		srv.Inject("POST /funding/redemptions", fault)
-		config := srv.Config()
-		config.Transport = &http.Transport{DisableKeepAlives: true}
-		path, _ := record(t, config, prepaidvcr.Options{}, func(c *prepaid.Client) {
-			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(redeem(t, c, id)), name)
-		})
-		recorder, c := replay(t, path, prepaidvcr.Options{})
-		err := redeem(t, c, "any")
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%s: %v", name, err)
-		require.ErrorContains(t, err, "the response was lost in the recording")
-		require.NoError(t, recorder.Stop())
-	}
 }
 
 type refusedError struct{}
@@ -52,30 +29,34 @@ func (refusedError) Error() string { return "refused" }
 
 func (refusedError) NotSent() bool { return true }
 
-// A request that was not sent is not in the cassette, and the replay reports it as not sent. A recording uses the caller's transport.
-func TestUnsentRequestIsNotRecorded(t *testing.T) {
+// A payment whose response was lost has an unknown outcome in the replay too. A request that was not sent is not in the cassette, and the
+// replay reports it as not sent. A recording uses the caller's transport.
+func TestOutcomesAreReplayed(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	id := account(srv, "100.00")
-	var sent atomic.Int64
-	config := srv.Config()
-	config.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
-		sent.Add(1)
-		if req.Method == http.MethodPost && req.URL.Path != "/3.0/token" {
-			return nil, refusedError{}
+	for _, fault := range []prepaidtest.Fault{prepaidtest.Truncate(), prepaidtest.DropBeforeCommit()} {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+		from, to := account(srv, "100.00"), account(srv, "")
+		srv.Inject("POST /funding/redemptions", fault)
+		config := srv.Config()
+		own := &http.Transport{DisableKeepAlives: true}
+		config.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(req.URL.Path, "/transfer") {
+				return nil, refusedError{}
+			}
+			return own.RoundTrip(req)
+		})
+		calls := func(c *prepaid.Client) error {
+			err := redeem(t, c, from)
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+			require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(transfer(t, c, "a", from, to)))
+			return err
 		}
-		return http.DefaultTransport.RoundTrip(req)
-	})
-	calls := func(c *prepaid.Client) {
-		_, err := c.Accounts.Summary(t.Context(), id)
-		require.NoError(t, err)
-		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(redeem(t, c, id)))
+		path, content := record(t, config, prepaidvcr.Options{}, func(c *prepaid.Client) { _ = calls(c) })
+		require.NotContains(t, content, "/transfer")
+		recorder, c := replay(t, path, prepaidvcr.Options{})
+		require.ErrorContains(t, calls(c), "the response was lost in the recording")
+		require.NoError(t, recorder.Stop())
 	}
-	path, _ := record(t, config, prepaidvcr.Options{}, calls)
-	require.Positive(t, sent.Load())
-	recorder, c := replay(t, path, prepaidvcr.Options{})
-	calls(c)
-	require.NoError(t, recorder.Stop())
 }
 
 // A replay of a transfer whose response was lost does not wait as long as the service might need: nothing is in flight.
@@ -94,26 +75,11 @@ func replayOfALostTransfer(t *testing.T) {
 		require.NoError(t, err)
 	})
 	require.Equal(t, 1, strings.Count(content, "/status\n"), "the caller's own read; earlier versions recorded those of the client too")
-	for want, config := range map[time.Duration]prepaid.Config{
-		2*time.Second + time.Millisecond: {},
-		35 * time.Second:                 {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
-	} {
-		recorder, client := open(t, path, prepaidvcr.Options{}, config)
-		began := time.Now()
-		require.NoError(t, transfer(t, client, "a", from, to))
-		require.InDelta(t, want, time.Since(began), float64(time.Millisecond))
-		if want > 10*time.Second { // else the read counts as the client's own, and may be left over
-			_, err := client.Accounts.Summary(t.Context(), from)
-			require.NoError(t, err)
-		}
-		require.NoError(t, client.Close())
-		require.NoError(t, recorder.Stop())
-	}
-	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
-	require.NoError(t, err)
-	config := recorder.Config(recorder.Config(prepaid.Config{}))
-	require.Zero(t, config.AttemptTimeout, "the service needs its time")
-	require.Zero(t, config.Retry)
+	recorder, client := replay(t, path, prepaidvcr.Options{})
+	began := time.Now()
+	require.NoError(t, transfer(t, client, "a", from, to))
+	require.Equal(t, 2*time.Second+time.Millisecond, time.Since(began).Truncate(time.Millisecond))
+	require.NoError(t, recorder.Stop(), "the read counts as the client's own, and may be left over")
 }
 
 // net/http must not start a report twice. A recording must keep the client's protection: a connection that is not

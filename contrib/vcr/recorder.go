@@ -120,8 +120,8 @@ func unwinding() bool {
 	}
 }
 
-// Stop ends a recording and writes its cassette, or ends a replay and reports requests that were not made. Only the first of
-// several calls has an effect.
+// Stop ends a recording and writes its cassette, or reports requests that a replay did not make. The second call for a recording has no
+// effect.
 //
 // A recording is not written if it ends in a panic or runtime.Goexit (as in t.FailNow), if it has no requests, or if it would leave out
 // values. Requests after the end of a recording fail as not sent.

@@ -66,24 +66,18 @@ func load(path string) (*player, error) {
 		_, response := p.schema.response(asIs, e.request.operation, i.Response.Code, []byte(i.Response.Body))
 		e.dropped = response.dropped
 		p.entries = append(p.entries, e)
-		for _, places := range []map[string][]leaf{e.request.places, response.places} {
-			for l := range leavesOf(places) {
-				if !l.kept && distinguishes(l.value) {
-					p.onTape[l.value] = true
-				}
-			}
-		}
+		p.learn(e.request.places)
+		p.learn(response.places)
 	}
 	return p, nil
 }
 
-func leavesOf(places map[string][]leaf) func(yield func(leaf) bool) {
-	return func(yield func(leaf) bool) {
-		for _, leaves := range places {
-			for _, l := range leaves {
-				if !yield(l) {
-					return
-				}
+// learn records the pseudonyms of the cassette.
+func (p *player) learn(places map[string][]leaf) {
+	for _, leaves := range places {
+		for _, l := range leaves {
+			if !l.kept && distinguishes(l.value) {
+				p.onTape[l.value] = true
 			}
 		}
 	}

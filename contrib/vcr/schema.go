@@ -72,6 +72,8 @@ func kept(name string, known *reference.Schema) func(string) bool {
 	switch {
 	case keptNames[name] != nil && known.GoEnum == "":
 		return keptNames[name]
+	case strings.HasPrefix(name, "with_"): // asks for a part of an account
+		return isSet
 	case known.Format == dateTime:
 		return isDate
 	case slices.Contains(known.Type, "boolean"):
@@ -103,8 +105,6 @@ var keptNames = map[string]func(string) bool{
 	"mcc": isCategory, "merchant_category": isCategory, "merchant_category_code": isCategory, "category_code": isCategory, "code": isCategory, "add": isCategory, "remove": isCategory,
 	"provider": isProvider, "totalrecords": isCount, "expires_in": isCount, "page_number": isCount, "page_size": isCount,
 	"token_type": isBearer, "token_assurance_level": matching(`^[0-9]{1,2}$`), "filter_spec": isEverything,
-	"with_personal": isSet, "with_directentry": isSet, "with_freetext": isSet, "with_bpay": isSet, "with_tokeninfo": isSet,
-	"with_correspondingaccountid": isSet, "with_cardholdertype": isSet,
 }
 
 // The forms of kept values.

@@ -64,11 +64,7 @@ func TestStart(t *testing.T) {
 	body := func(calls int, end func(w *watched)) func(*watched) {
 		return func(w *watched) {
 			recorder := prepaidvcr.Start(w, path, prepaidvcr.Options{})
-			config := prepaid.Config{}
-			if recorder.Recording() {
-				config = srv.Config()
-			}
-			client, err := prepaid.NewClient(recorder.Config(config))
+			client, err := prepaid.NewClient(recorder.Config(srv.Config()))
 			require.NoError(t, err)
 			for range calls {
 				_, err = client.Accounts.Get(t.Context(), id)
@@ -78,18 +74,14 @@ func TestStart(t *testing.T) {
 			end(w)
 		}
 	}
-	well := func(*watched) {}
-	fails := func(w *watched) { w.failed = true }
-	skips := func(w *watched) { w.skipped = true }
+	well, fails, skips := func(*watched) {}, func(w *watched) { w.failed = true }, func(w *watched) { w.skipped = true }
 	missing := inside(t, body(1, well))
 	require.Len(t, missing.said, 1)
 	require.Contains(t, missing.said[0], "PREPAID_VCR=record go test -count=1 records it")
 
 	t.Setenv(prepaidvcr.ModeVariable, "record")
 	require.NoError(t, os.WriteFile(path+".yaml", []byte("old"), 0o600))
-	for _, end := range []func(*watched){
-		fails, skips, func(*watched) { panic("boom") }, func(*watched) { runtime.Goexit() },
-	} {
+	for _, end := range []func(*watched){fails, skips, func(*watched) { panic("boom") }, func(*watched) { runtime.Goexit() }} {
 		inside(t, body(1, end))
 		content, err := os.ReadFile(path + ".yaml")
 		require.NoError(t, err)
@@ -113,7 +105,7 @@ func TestRequestAfterStop(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
-	recorder, client := open(t, filepath.Join(t.TempDir(), "x\x00y"), prepaidvcr.Options{Mode: prepaidvcr.ModeRecord}, srv.Config())
+	recorder, client := open(t, t.TempDir()+"/x\x00y", prepaidvcr.Options{Mode: prepaidvcr.ModeRecord}, srv.Config())
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	_, err := client.Accounts.Summary(t.Context(), id)
 	require.NoError(t, err)
