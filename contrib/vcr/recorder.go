@@ -52,9 +52,9 @@ type Options struct {
 // Recorder is the Transport of a client and records or replays its calls. It is safe for concurrent use; create it with
 // [New] or [Start].
 type Recorder struct {
-	allowUnused bool
-	tape        *tape   // of a recording
-	player      *player // of a replay
+	options Options
+	tape    *tape   // of a recording
+	player  *player // of a replay
 }
 
 const extension = ".yaml"
@@ -63,7 +63,7 @@ const extension = ".yaml"
 //
 // Errors: *[CassetteError] if there is nothing to replay.
 func New(path string, options Options) (*Recorder, error) {
-	r, err := &Recorder{allowUnused: options.AllowUnused}, error(nil)
+	r, err := &Recorder{options: options}, error(nil)
 	path = strings.TrimSuffix(path, extension)
 	if options.Mode == ModeRecord {
 		r.tape, err = newTape(path, names{keep: options.Keep, scrub: options.Scrub, calls: options.Calls})
@@ -133,7 +133,7 @@ func (r *Recorder) stop(complete bool) error {
 	if r.Recording() {
 		return r.tape.stop(complete)
 	}
-	if unused := r.player.unused(); len(unused) > 0 && !r.allowUnused {
+	if unused := r.player.unused(); len(unused) > 0 && !r.options.AllowUnused {
 		return &UnusedError{Operations: unused}
 	}
 	return nil
