@@ -19,7 +19,6 @@ func FuzzScrub(f *testing.F) {
 	f.Add("GET", "https://h/3.0/accounts/Cnry9?with_personal=1&Cnry9=Cnry9", "", `{"first_name":"Cnry9","balance":1.50,"Cnry9":[true]}`, 200)
 	f.Add("POST", "https://h/3.0/token", "grant_type=client_credentials&x=Cnry9", `{"access_token":"Cnry9","expires_in":3600}`, 200)
 	f.Add("GET", "/3.0/reporting/templates/Cnry9/reports/Cnry9", "", `{"reportdata":"Cnry9,\"a \"\"Cnry9\"\r\n","totalrecords":1}`, 200)
-	f.Add("POST", "/3.0/accounts/EA-700100200/dip", `{"key_id":"Cnry9"}`, `"Cnry9"`, 200)
 	f.Add("PUT", "/Cnry9/%2F?a=%zz", "\x00Cnry9", "<html>Cnry9</html>", 502)
 	f.Add("PUT", "/3.0/accounts/x", `{"registration":{"sex":1,"date_of_birth":20300101,"primary_address":{"state":2}},"strange":true}`, `{"error":"x"}`, 400)
 	f.Add("GET", "/3.0/x/3.0/hooks", "", `[{"date_of_birth":"1980-01-01 00:00:00","plastic_expiry":"2030-01-01T00:00:00.1234567+10:00","company_id":1234567890123456789}]`, 200)

@@ -64,9 +64,7 @@ func unrecordedRequest(t *testing.T) {
 func TestReplayInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
-	for _, balance := range []string{"1.00", "2.00", "3.00"} {
-		account(srv, balance)
-	}
+	_, _, _ = account(srv, "1.00"), account(srv, "2.00"), account(srv, "3.00")
 	search := func(c *prepaid.Client) []*prepaid.Account {
 		accounts, err := prepaid.Collect(c.Accounts.SearchCompany(t.Context(), 42, prepaid.SearchCompanyParams{}), 100)
 		require.NoError(t, err)
