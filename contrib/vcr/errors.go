@@ -14,14 +14,10 @@ type UnrecordedError struct {
 	Recorded int
 	// Used counts the replayed requests.
 	Used int
-	// Differing are the places, such as "body.amount" or "query with_personal", in which the request differs from the
-	// most similar unused recorded request; empty if none is left.
+	// Differing are the places, such as "body.amount" or "path {id}", in which the request differs from the most similar unused recorded
+	// request; empty if none is left. An ID differs if it is a pseudonym that this cassette has elsewhere, or does not fit your earlier
+	// requests: accounts were swapped, or a repeated payment has a new request ID.
 	Differing []string
-	// Contradicting are places in which the request has another ID than a recorded request that is otherwise like it: a
-	// pseudonym that this cassette has elsewhere, or an ID that does not fit your earlier requests. For example, accounts
-	// were swapped, or a repeated payment has a new request ID. If a place begins with "response", the response shows a
-	// recorded value for which you have sent two values.
-	Contradicting []string
 	// LeftOut are places of the response whose values an earlier version of this package did not record: a replay would
 	// have zeros there. Record the cassette again, with [Options].Keep.
 	LeftOut []string
@@ -32,9 +28,6 @@ func (e *UnrecordedError) Error() string {
 	text := fmt.Sprintf("prepaidvcr: %s is not in the cassette (%d recorded, %d used)", e.Operation, e.Recorded, e.Used)
 	if len(e.Differing) > 0 {
 		text += ": the nearest differs in " + strings.Join(e.Differing, ", ")
-	}
-	if len(e.Contradicting) > 0 {
-		text += ": the one like it is about another value in " + strings.Join(e.Contradicting, ", ")
 	}
 	if len(e.LeftOut) > 0 {
 		text += ": the recording left out values of response " + strings.Join(e.LeftOut, ", ")
@@ -94,29 +87,3 @@ func (e *CassetteError) Error() string {
 
 // Unwrap returns Err.
 func (e *CassetteError) Unwrap() error { return e.Err }
-
-// UnscrubbedError means that a cassette contains values that must not be there.
-type UnscrubbedError struct {
-	// Path is the file; empty if the content is not from a file.
-	Path string
-	// Findings are the places, in order.
-	Findings []Finding
-}
-
-// Error returns one line with the first places.
-func (e *UnscrubbedError) Error() string {
-	const shown = 5
-	places := make([]string, 0, shown)
-	for _, finding := range e.Findings[:min(shown, len(e.Findings))] {
-		places = append(places, finding.String())
-	}
-	text := "prepaidvcr: "
-	if e.Path != "" {
-		text += e.Path + ": "
-	}
-	text += fmt.Sprintf("%d unscrubbed: %s", len(e.Findings), strings.Join(places, ", "))
-	if len(e.Findings) > shown {
-		text += " …"
-	}
-	return text
-}

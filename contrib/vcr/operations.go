@@ -2,18 +2,10 @@ package prepaidvcr
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/cardprograms/prepaid/internal/reference"
-)
-
-// bodyKind is how a body is read.
-type bodyKind uint8
-
-const (
-	bodyJSON bodyKind = iota
-	bodyText          // a string, quoted or not
-	bodyForm          // a form
 )
 
 // operation is the schema of one operation.
@@ -21,78 +13,91 @@ type operation struct {
 	name     string
 	method   string
 	path     string
+	form     bool // the request's body is a form
 	query    map[string]*shape
-	sends    bodyKind
 	request  *shape
-	responds bodyKind
 	response *shape
 }
 
-// schema is the known wire format.
+// tokenName is the operation that the client may request at any time.
+const tokenName = "Token"
+
+// schema is the known wire format, with the names that the program adds.
 type schema struct {
 	operations []operation
-	failure    *shape
-	named      named
+	scrubbed   map[string]bool // names whose values are never kept
+	names      names
 }
 
-// pathValues are the kept path parameters: names of wallets.
-func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
+// names are those that the program adds to the schema.
+type names struct {
+	keep, scrub []string
+	calls       []string // method and path
+}
 
-func newSchema() *schema {
-	made := &schema{failure: errorShape()}
+// Headers of a recorded request that list the names, so that a replay needs no settings.
+const (
+	keptNamesHeader     = "Kept-Names"
+	scrubbedNamesHeader = "Scrubbed-Names"
+	callHeader          = "Raw-Call"
+	// columnsHeader and amountsHeader are headers of a report. Earlier versions listed its columns there.
+	columnsHeader = "Report-Columns"
+	amountsHeader = "Report-Amounts"
+)
+
+// read adds the names that a recorded exchange lists.
+func (n *names) read(request, response map[string][]string) {
+	n.keep = slices.Concat(n.keep, request[keptNamesHeader], response[amountsHeader])
+	n.scrub = slices.Concat(n.scrub, request[scrubbedNamesHeader], response[columnsHeader])
+	n.calls = append(n.calls, request[callHeader]...)
+}
+
+// write lists the names in the headers of a recorded request.
+func (n names) write(header map[string][]string) {
+	for name, values := range map[string][]string{keptNamesHeader: n.keep, scrubbedNamesHeader: n.scrub, callHeader: n.calls} {
+		if len(values) > 0 {
+			header[name] = values
+		}
+	}
+}
+
+func newSchema(n names) *schema {
+	s := &schema{names: n, scrubbed: map[string]bool{}}
+	for _, secret := range []string{"otp", "pin", "client_secret"} { // encrypted or in a header: the reference lists no such member
+		s.scrubbed[secret] = true
+	}
 	for _, o := range reference.Emulator().Operations {
-		op := operation{name: o.Name, method: o.Method, path: o.Path, query: map[string]*shape{}, request: shapeOf("", o.Request.JSON(), false)}
+		op := operation{name: o.Name, method: o.Method, path: o.Path, query: map[string]*shape{}, request: s.shapeOf("", o.Request.JSON(), false)}
 		for _, p := range o.Query() {
-			op.query[p.Name] = shapeOf(p.Name, p.Schema, p.Redact != "")
+			op.query[p.Name] = s.shapeOf(p.Name, p.Schema, p.Redact != "")
 		}
-		switch o.Body {
-		case "text", "data":
-			op.responds = bodyText
-		default:
-			op.response = shapeOf("", o.Response(), false)
+		if o.Body != "text" && o.Body != "data" {
+			op.response = s.shapeOf("", o.Response(), false)
 		}
-		if o.Request != nil && o.Request.JSON() == nil {
-			op.sends = bodyForm
-		}
-		made.operations = append(made.operations, op)
+		op.form = o.Request != nil && o.Request.JSON() == nil
+		s.operations = append(s.operations, op)
 	}
-	return made
+	for _, call := range n.calls {
+		method, path, _ := strings.Cut(call, " ")
+		s.operations = append(s.operations, operation{name: call, method: method, path: path})
+	}
+	return s
 }
 
-// apiRoot is the end of every base address.
-const apiRoot = "/3.0"
-
-// find returns the operation of a request and the segments of its path below the base address, unescaped. The
-// operation is nil if no operation fits.
+// find returns the operation of a request, and the segments of its path below the base address, unescaped; nil for an unknown operation.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
-	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may contain apiRoot too: use the last one that an operation follows
-		end := strings.LastIndex(rest, apiRoot+"/")
-		if end < 0 {
-			break
-		}
-		segments := segmentsOf(path[end+len(apiRoot)+1:])
-		if found := s.fitting(method, segments); found != nil {
-			return found, segments
-		}
-		rest = rest[:end+1]
-	}
-	_, below, ok := strings.Cut(path, apiRoot+"/")
-	if !ok {
-		below = strings.TrimPrefix(path, "/")
-	}
-	segments := segmentsOf(below)
-	return s.fitting(method, segments), segments
-}
-
-func segmentsOf(path string) []string {
-	segments := strings.Split(path, "/")
+	segments := strings.Split(address.EscapedPath(), "/")
 	for i, segment := range segments {
 		if plain, err := url.PathUnescape(segment); err == nil {
 			segments[i] = plain
 		}
 	}
-	return segments
+	for i := range segments { // no operation's path begins with a parameter
+		if found := s.fitting(method, segments[i:]); found != nil {
+			return found, segments[i:]
+		}
+	}
+	return nil, nil
 }
 
 func (s *schema) fitting(method string, segments []string) *operation {
@@ -118,4 +123,22 @@ func fits(template string, segments []string) bool {
 		}
 	}
 	return true
+}
+
+const (
+	accountKind = "account"
+	companyKind = "company_id"
+)
+
+// labelOf returns the label of a member or parameter: the kind of its ID, otherwise its name. Other texts are no IDs: they may change with
+// each run, and two texts made within a second may be equal in one run and different in the next.
+func (o *operation) labelOf(name string) (label string, id bool) {
+	switch {
+	case name == "{companyid}", name == "{id}" && strings.HasPrefix(o.path, "/policy/"):
+		return companyKind, true
+	case name == "{id}" && strings.HasPrefix(o.path, "/accounts/"), strings.HasSuffix(name, "account_id"):
+		return accountKind, true
+	}
+	isID := func(ending string) bool { return strings.HasSuffix(name, ending) }
+	return name, slices.ContainsFunc([]string{"id", "ids", "id}", "_key", "account_number", "name}"}, isID)
 }

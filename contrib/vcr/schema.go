@@ -9,70 +9,56 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/reference"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// shape is the schema of a JSON value. Values that the shape does not name, or that its function keep refuses, are scrubbed.
+// shape is the schema of a JSON value, or of each element of an array. The zero value is the shape of a value of which nothing is
+// known, or kept.
 type shape struct {
-	// keep reports whether a number, text or flag may stay; nil keeps none.
+	// keep reports whether a number, text or flag is kept; nil keeps none.
 	keep func(text string) bool
-	// amount: a pseudonym would be another amount.
+	// amount: a recording without the value fails, because a pseudonym would be another amount.
 	amount bool
-	// varies means that the value is kept and not compared.
-	varies bool
-	// form is the form of the pseudonym.
-	form form
+	// constant replaces every text if a pseudonym would be too long, or would not pass the client's checks.
+	constant string
+	// table: a text in CSV.
+	table bool
 	// members are the shapes of an object's members, by wire name.
 	members map[string]*shape
-	// element is the shape of an array's elements.
-	element *shape
-}
-
-// scrubbed is the shape of an unknown value.
-func scrubbed() *shape { return &shape{} }
-
-// object returns the shape of one object or of an array of such objects: the service uses both for company searches.
-func object(members map[string]*shape) *shape {
-	s := &shape{members: members}
-	s.element = s
-	return s
 }
 
 // shapeOf derives a shape from the reference; nil without a schema. A member that is personal or secret is scrubbed, with all its members.
 // Other values are kept if the reference restricts their content, or if keptNames lists the member. All other texts and numbers are
 // scrubbed, so that a new member is safe by default.
-func shapeOf(name string, known *reference.Schema, marked bool) *shape {
+func (s *schema) shapeOf(name string, known *reference.Schema, marked bool) *shape {
 	if known == nil {
 		return nil
 	}
 	marked = marked || known.Redact != ""
 	if known.Items != nil {
-		return shapeOf(name, known.Items, marked)
+		return s.shapeOf(name, known.Items, marked)
 	}
 	if len(known.Properties) > 0 {
-		members := map[string]*shape{}
+		made := &shape{members: map[string]*shape{}}
 		for _, member := range known.Properties {
-			members[member.Name] = shapeOf(member.Name, member.Value, marked)
+			made.members[member.Name] = s.shapeOf(member.Name, member.Value, marked)
 		}
-		return object(members)
+		return made
 	}
-	s := &shape{}
-	s.element = s // a list of texts
+	made := &shape{table: name == "reportdata"}
 	if !marked {
-		s.amount = strings.HasSuffix(name, "amount") || known.Name == "Amount"
-		s.keep, s.varies = kept(name, known), known.Format == dateTime
-		if s.amount {
-			s.keep = isAmount
+		made.amount = strings.HasSuffix(name, "amount") || known.Name == "Amount"
+		if made.keep = kept(name, known); made.amount {
+			made.keep = isAmount
 		}
 	}
-	if s.keep == nil {
-		if known.Format == dateTime {
-			s.form = formDate
-		}
-		if form, ok := narrowMembers[name]; ok {
-			s.form = form
+	if made.keep == nil {
+		s.scrubbed[name] = true
+		if made.constant = constants[name]; made.constant == "" && known.Format == dateTime {
+			made.constant = someDay
 		}
 	}
-	return s
+	return made
 }
 
 const dateTime = "date-time"
@@ -86,6 +72,8 @@ func kept(name string, known *reference.Schema) func(string) bool {
 	switch {
 	case keptNames[name] != nil && known.GoEnum == "":
 		return keptNames[name]
+	case strings.HasPrefix(name, "with_"): // asks for a part of an account
+		return isSet
 	case known.Format == dateTime:
 		return isDate
 	case slices.Contains(known.Type, "boolean"):
@@ -100,12 +88,14 @@ func kept(name string, known *reference.Schema) func(string) bool {
 	return nil
 }
 
-// narrowMembers are members that need a special pseudonym, to fit or to pass the client's checks.
-var narrowMembers = map[string]form{
-	"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
-	"passport_expiry": formFuture, "reportdata": formCSV,
-	"pan_last_four": formZeros, "token_suffix": formZeros, "account_pan_sequence_number": formZeros,
-	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
+// someDay replaces every personal date; a passport must expire in the future.
+const someDay = "1900-01-01T00:00:00Z"
+
+// constants replace the values of these members.
+var constants = map[string]string{
+	"state": "ANON", "country": "ZZ", "passport_issuing_country": "ZZZ", "sex": "F", "passport_expiry": "2999-01-01T00:00:00Z",
+	"pan_last_four": "0000", "token_suffix": "0000", "account_pan_sequence_number": "000", "expiration_date": "0000",
+	"bsb": "000000", "direct_entry_bsb": "000000",
 }
 
 // keptNames lists texts and numbers that are kept although the reference does not restrict them, with the required form, and parameters.
@@ -115,8 +105,6 @@ var keptNames = map[string]func(string) bool{
 	"mcc": isCategory, "merchant_category": isCategory, "merchant_category_code": isCategory, "category_code": isCategory, "code": isCategory, "add": isCategory, "remove": isCategory,
 	"provider": isProvider, "totalrecords": isCount, "expires_in": isCount, "page_number": isCount, "page_size": isCount,
 	"token_type": isBearer, "token_assurance_level": matching(`^[0-9]{1,2}$`), "filter_spec": isEverything,
-	"with_personal": isSet, "with_directentry": isSet, "with_freetext": isSet, "with_bpay": isSet, "with_tokeninfo": isSet,
-	"with_correspondingaccountid": isSet, "with_cardholdertype": isSet,
 }
 
 // The forms of kept values.
@@ -135,6 +123,8 @@ var (
 	isProvider        = matching(`^[a-z][a-z_]{0,31}$`)
 )
 
+func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
+
 // isErrorCode accepts codes that the client lists, and words joined by "_": a single word may be a name.
 func isErrorCode(text string) bool {
 	const longest = 64
@@ -145,13 +135,11 @@ func isFlag(text string) bool {
 	return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
 }
 
-func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
-
-// errorShape is the shape of every error response (section 7 of the reference). A code must have the form of the
-// reference's codes, as in the client's errors; the description may repeat the request.
-func errorShape() *shape {
-	return object(map[string]*shape{
-		"error":             {keep: isErrorCode},
-		"error_description": scrubbed(),
-	})
+// isDate reports whether value is a time, as the client reads it. A longer fraction could hide a number.
+func isDate(value string) bool {
+	if len(value) < len("2006-01-02") || len(value) > len("2006-01-02T15:04:05.000000000+00:00") || value[4] != '-' && value[8] != 'T' {
+		return false
+	}
+	_, _, ok := wire.ParseTime(value)
+	return ok
 }

@@ -1,7 +1,6 @@
 package prepaidvcr_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,12 +38,13 @@ func (w *watched) Fatalf(format string, values ...any) {
 	runtime.Goexit()
 }
 
-// inside runs body as a test and returns its state.
+// inside runs body as a test and returns its state. Like package testing, it runs the cleanups during a panic.
 func inside(t *testing.T, body func(w *watched)) *watched {
 	t.Helper()
 	w, done := &watched{TB: t}, make(chan struct{})
 	go func() {
 		defer close(done)
+		defer func() { _ = recover() }()
 		defer func() {
 			for _, f := range w.cleanups {
 				f()
@@ -56,61 +56,63 @@ func inside(t *testing.T, body func(w *watched)) *watched {
 	return w
 }
 
+// Only a test that ran to its end without failing replaces its cassette.
 func TestStart(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "5.00")
 	path := filepath.Join(t.TempDir(), "cassette")
-	body := func(config prepaid.Config, id prepaid.AccountID, calls int, fail bool) func(*watched) {
+	body := func(calls int, end func(w *watched)) func(*watched) {
 		return func(w *watched) {
 			recorder := prepaidvcr.Start(w, path, prepaidvcr.Options{})
-			client, err := prepaid.NewClient(recorder.Config(config))
+			client, err := prepaid.NewClient(recorder.Config(srv.Config()))
 			require.NoError(t, err)
 			for range calls {
 				_, err = client.Accounts.Get(t.Context(), id)
 				require.NoError(t, err)
 			}
 			require.NoError(t, client.Close())
-			w.failed = w.failed || fail
+			end(w)
 		}
 	}
-	missing := inside(t, body(prepaid.Config{}, id, 1, false))
+	well, fails, skips := func(*watched) {}, func(w *watched) { w.failed = true }, func(w *watched) { w.skipped = true }
+	missing := inside(t, body(1, well))
 	require.Len(t, missing.said, 1)
 	require.Contains(t, missing.said[0], "PREPAID_VCR=record go test -count=1 records it")
 
 	t.Setenv(prepaidvcr.ModeVariable, "record")
-	inside(t, body(srv.Config(), id, 1, true))
-	require.NoFileExists(t, path+".yaml", "of a test that failed")
-	require.Empty(t, inside(t, body(srv.Config(), id, 2, false)).said)
-	require.FileExists(t, path+".yaml")
+	require.NoError(t, os.WriteFile(path+".yaml", []byte("old"), 0o600))
+	for _, end := range []func(*watched){fails, skips, func(*watched) { panic("boom") }, func(*watched) { runtime.Goexit() }} {
+		inside(t, body(1, end))
+		content, err := os.ReadFile(path + ".yaml")
+		require.NoError(t, err)
+		require.Equal(t, "old", string(content))
+	}
+	require.Contains(t, inside(t, func(w *watched) { prepaidvcr.Start(w, path, prepaidvcr.Options{}) }).said[0], "no request was recorded")
+	require.Empty(t, inside(t, body(2, well)).said)
 
 	t.Setenv(prepaidvcr.ModeVariable, "replay")
-	require.Equal(t, []string{`prepaidvcr: PREPAID_VCR must be empty or "record"`}, inside(t, body(prepaid.Config{}, id, 1, false)).said)
+	require.Equal(t, []string{`prepaidvcr: PREPAID_VCR must be empty or "record"`}, inside(t, body(1, well)).said)
 	t.Setenv(prepaidvcr.ModeVariable, "")
 	require.NoError(t, srv.Close())
-	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 2, false)).said)
-	unused := inside(t, body(prepaid.Config{}, "any", 1, false))
-	require.Equal(t, []string{"prepaidvcr: recorded and not requested: Accounts.Get"}, unused.said)
-	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 1, true)).said, "a test that failed has said enough")
+	require.Empty(t, inside(t, body(2, well)).said)
+	require.Equal(t, []string{"prepaidvcr: recorded and not requested: Accounts.Get"}, inside(t, body(1, well)).said)
+	require.Empty(t, inside(t, body(1, fails)).said, "a test that failed has said enough")
+	require.Empty(t, inside(t, body(1, skips)).said)
 }
 
-// A cassette that cannot be written is an error, and an older one remains.
-func TestStopKeepsTheOldCassette(t *testing.T) {
+// A client that outlives its recording sends nothing unrecorded. A cassette that cannot be written is an error.
+func TestRequestAfterStop(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
-	directory := t.TempDir()
-	file := filepath.Join(directory, "file")
-	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
-	for _, path := range []string{filepath.Join(file, "cassette"), directory + "/x\x00y"} {
-		recorder, client := open(t, path, recording, srv.Config())
-		_, err := client.Accounts.Get(t.Context(), id)
-		require.NoError(t, err)
-		require.NoError(t, client.Close())
-		failed, ok := errors.AsType[*prepaidvcr.CassetteError](recorder.Stop())
-		require.True(t, ok)
-		require.Contains(t, failed.Error(), "cannot be written")
-	}
-	entries, err := os.ReadDir(directory)
+	recorder, client := open(t, t.TempDir()+"/x\x00y", prepaidvcr.Options{Mode: prepaidvcr.ModeRecord}, srv.Config())
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	_, err := client.Accounts.Summary(t.Context(), id)
 	require.NoError(t, err)
-	require.Len(t, entries, 1, "nothing is left lying about")
+	require.ErrorContains(t, recorder.Stop(), "cannot be written")
+	sent := len(srv.Requests())
+	_, err = client.Accounts.Summary(t.Context(), id)
+	require.ErrorContains(t, err, "the recording has ended")
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+	require.Len(t, srv.Requests(), sent)
 }
