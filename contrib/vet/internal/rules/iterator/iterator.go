@@ -90,10 +90,6 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 				used = used || calls.Mentions(found.Pass, n.Body, variable)
 				return false
 			}
-		case *ast.AssignStmt:
-			if blank(n.Lhs[0]) && is(found, n.Rhs[0], variable) {
-				return false
-			}
 		case *ast.Ident:
 			used = used || is(found, n, variable)
 		}
@@ -102,9 +98,12 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 	return !used
 }
 
-// onlyCompared reports whether a condition only compares the error with nil.
+// onlyCompared reports whether a condition only compares the error with nil, perhaps before "&&" and another condition.
 func onlyCompared(found *calls.Result, condition ast.Expr, op token.Token, variable types.Object) bool {
 	compared, ok := ast.Unparen(condition).(*ast.BinaryExpr)
+	if ok && op == token.EQL && compared.Op == token.LAND && !calls.Mentions(found.Pass, compared.Y, variable) {
+		return onlyCompared(found, compared.X, op, variable)
+	}
 	if !ok || compared.Op != op {
 		return false
 	}

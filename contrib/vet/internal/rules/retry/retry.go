@@ -3,6 +3,7 @@ package retry
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 
@@ -42,11 +43,19 @@ func (r *rule) again(call *calls.Call) {
 	}
 	payment := r.Payment(call)
 	for instr := range between {
-		if send, ok := instr.(*ssa.Send); ok && related(r.Parts(send.X, ""), payment) {
+		if send, ok := instr.(*ssa.Send); ok && related(r.Parts(send.X, ""), payment) && !r.elsewhere(send, payment) {
 			r.Report(call.Pos, call.Name+" goes back to its queue after an error: "+twice)
 			return
 		}
 	}
+}
+
+// elsewhere reports whether a payment was received from another channel than the one that it is sent to.
+func (r *rule) elsewhere(send *ssa.Send, payment []calls.Part) bool {
+	return slices.ContainsFunc(payment, func(p calls.Part) bool {
+		received, ok := p.Value.(*ssa.UnOp)
+		return ok && received.Op == token.ARROW && !calls.Same(r.Parts(received.X, ""), r.Parts(send.Chan, ""))
+	})
 }
 
 // looks reports whether a call is Issue with Again, which searches before it creates.

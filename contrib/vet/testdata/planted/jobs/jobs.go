@@ -17,6 +17,7 @@ type Job struct {
 
 type Worker struct {
 	jobs    chan Job
+	review  chan Job
 	funding interface {
 		Redeem(context.Context, prepaid.RedeemFundingParams) (*prepaid.FundingResult, error)
 	}
@@ -44,7 +45,7 @@ func (w *Worker) RedemptionsRight(ctx context.Context) {
 			continue
 		}
 		if err != nil {
-			w.log.Error("redeem, for a person", "job", job.ID, "err", err)
+			w.review <- job
 			continue
 		}
 		w.log.Info("redeemed", "job", job.ID, "outcome", res.Outcome)

@@ -205,12 +205,13 @@ func BadRows(report *prepaid.ReportReader) (n int) {
 	return n
 }
 
-func BadHistoryUnused(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
+func BadLargest(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (largest *prepaid.Transaction) {
 	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-		_ = err
-		all = append(all, t)
+		if err == nil && t.Reference != "" {
+			largest = t
+		}
 	}
-	return all
+	return largest
 }
 
 func GoodHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction, failed error) {
