@@ -79,6 +79,8 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 				forgotten = forgotten || held[nil] == holds
 				return false
 			}
+		case *ssa.If:
+			return !a.asks(instr.Cond, 0)
 		case *ssa.Return:
 			forgotten = forgotten || !slices.ContainsFunc(instr.Results, has)
 			return false
@@ -87,6 +89,15 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 	}
 	a.walk()
 	return forgotten
+}
+
+// asks reports whether a condition reads a further result of a wrapper, such as a status.
+func (a *after) asks(v ssa.Value, depth int) bool {
+	if result, ok := v.(*ssa.Extract); ok {
+		return result.Tuple == a.call.Instr.Value() && result.Index != a.call.Err && result.Index != a.call.Result
+	}
+	instr, ok := v.(ssa.Instruction)
+	return ok && depth < 5 && slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.asks(operand, depth+1) })
 }
 
 // tracked reports whether the walk follows the values of a variable: no closure has it.

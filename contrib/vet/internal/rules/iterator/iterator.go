@@ -82,6 +82,10 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
+			another, ok := n.Init.(*ast.AssignStmt)
+			if ok && slices.ContainsFunc(another.Lhs, func(x ast.Expr) bool { return is(found, x, variable) }) {
+				return false // the variable has another error there
+			}
 			plain := n.Init == nil && n.Else == nil
 			if plain && onlyCompared(found, n.Cond, token.NEQ, variable) && leaves(found, n.Body, variable) {
 				return false

@@ -181,28 +181,23 @@ func GoodRedeemSwitch(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFu
 	}
 }
 
-func BadHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (n int) {
-	for range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-		n++
-	}
-	return n
-}
-
-func BadHistorySkip(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
-	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-		if err != nil {
-			continue
-		}
-		all = append(all, t)
-	}
-	return all
-}
-
 func BadRows(report *prepaid.ReportReader) (n int) {
 	for range report.Rows() { // want: iterator
 		n++
 	}
 	return n
+}
+
+func BadSum(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (sum prepaid.Amount, _ error) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		if err != nil {
+			continue
+		}
+		if sum, err = sum.Add(t.Amount); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
 }
 
 func BadLargest(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (largest *prepaid.Transaction) {

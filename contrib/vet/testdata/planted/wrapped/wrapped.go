@@ -24,11 +24,17 @@ func BadReplace(ctx context.Context, b *bank.Bank, o bank.Order) error {
 	return nil
 }
 
-func GoodReplace(ctx context.Context, b *bank.Bank, o bank.Order) error {
-	if err := b.Pay(ctx, o); err != nil {
-		return fmt.Errorf("cannot pay: %w", err)
+func tryPay(ctx context.Context, b *bank.Bank, o bank.Order) (bool, error) {
+	err := b.Pay(ctx, o)
+	return err == nil, err
+}
+
+func GoodStatus(ctx context.Context, b *bank.Bank, o bank.Order) (string, error) {
+	paid, err := tryPay(ctx, b, o)
+	if paid {
+		return "open", nil
 	}
-	return nil
+	return "closed", err
 }
 
 func BadLoop(ctx context.Context, b *bank.Bank, o bank.Order) (err error) {
