@@ -4,7 +4,6 @@ package wrapped
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 
 	"github.com/avast/retry-go/v4"
