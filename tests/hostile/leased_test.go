@@ -222,8 +222,10 @@ func (p *payer) sender(row Row) *prepaid.Client {
 		return p.client
 	}
 	config := p.config
-	config.TokenSource = func(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) { return p.client.Token(ctx) }
-	client, err := prepaid.NewClient(config) // with its own token, it would wait for the service to respond
+	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond; no token expires in these runs
+		config.TokenSource = func(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) { return p.client.Token(ctx) }
+	}
+	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return p.client
 	}

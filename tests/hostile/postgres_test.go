@@ -82,7 +82,7 @@ func TestPostgres(t *testing.T) {
 	}
 	report := hostile.Test(t, hostile.Options{
 		Env: []string{"WORKER_IS=stored", "STORED_DATABASE=" + pool.Config().ConnString()}, Prepare: order, Cut: server.Cut,
-		Payments: 24, Faults: -1, NetworkCuts: -1, Freeze: 3 * time.Second, // the lease takes 1.9 s
+		Payments: 24, Faults: -1, NetworkCuts: -1, Freeze: 3 * time.Second, Timeout: 8 * time.Minute, // the lease takes 1.9 s
 	})
 	require.Positive(t, report.Kills)
 	require.Positive(t, report.Cuts)

@@ -46,7 +46,7 @@ func journaled(ctx context.Context, job hostile.Job) error {
 		list[i] = journal.Payment{Account: p.SourceAccountID, Params: p.Params()}
 	}
 	var open []error
-	for e, err := range j.PayAll(ctx, client.Accounts, 8, slices.Values(list)) {
+	for e, err := range j.PayAll(ctx, client.Accounts, 16, slices.Values(list)) {
 		if e.State != journal.StateDone && e.State != journal.StateRejected {
 			open = append(open, err) // unresolved: run me again
 		}
