@@ -47,8 +47,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A worker that fails is started again. An interrupted run kills its workers and their children. If the command is killed, the standard
-// input of its workers ends.
+// An interrupted run kills its workers and their children. If the command is killed, the standard input of its workers ends.
 func TestWorkerIsStartedAgainAndNoProcessIsLeft(t *testing.T) {
 	t.Parallel()
 	const worker = `mkdir "$PREPAID_HOSTILE_DIR/1" && echo line 1 && printf "line 2" && exit 5; sleep 600 & echo "pids $$ $!"; read end; kill $!`

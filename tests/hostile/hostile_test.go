@@ -156,7 +156,7 @@ func TestLongRun(t *testing.T) {
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	o := hostile.Options{Payments: 40, Kills: 2, Timeout: 8 * time.Minute} // after each, payments wait for twice their age
+	o := hostile.Options{Payments: 40, Kills: 2, Freezes: 1, Timeout: 8 * time.Minute} // after each, payments wait for twice their age
 	if *longPayments > 0 {
 		o = longRun()
 	}
