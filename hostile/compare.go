@@ -16,7 +16,6 @@ import (
 type books struct {
 	*run
 	debits map[int][]prepaidtest.Transaction // of the paying account, by payment
-	others []prepaidtest.Transaction         // debits of no payment
 	log    map[int64]prepaidtest.Request     // by arrival number
 	found  []Finding
 }
@@ -32,7 +31,8 @@ func (r *run) read() *books {
 			case debit && known && account == r.orders.float:
 				b.debits[n] = append(b.debits[n], item)
 			case debit:
-				b.others = append(b.others, item)
+				text := fmt.Sprintf("transaction %s: %s from %s was not ordered", item.ID, item.Amount, item.AccountID)
+				b.found = append(b.found, Finding{Kind: PaidUnordered, Text: text})
 			}
 		}
 	}
@@ -56,9 +56,6 @@ func (r *run) report(unfinished string) *Report {
 		case len(moved) == 0 && unfinished == "" && !r.orders.refused[n]:
 			b.find(NotPaid, n, "was never made")
 		}
-	}
-	for _, item := range b.others {
-		b.found = append(b.found, Finding{Kind: PaidUnordered, Text: fmt.Sprintf("transaction %s: %s from %s was not ordered", item.ID, item.Amount, item.AccountID)})
 	}
 	b.careless()
 	b.claims(unfinished == "")
@@ -177,13 +174,6 @@ func (b *books) flown(f flight) []line {
 		text += "  [" + f.fault + "]"
 	}
 	lines := []line{{f.at, text}}
-	request := fmt.Sprintf("request %d of %s ", f.arrival, f.process)
-	switch {
-	case f.lost:
-		return append(lines, line{f.reached, request + "is discarded by its sender: it never arrives"})
-	case f.reached > 0:
-		lines = append(lines, line{f.reached, request + "is handled now"})
-	}
 	if f.ended == 0 {
 		return lines
 	}
@@ -194,5 +184,5 @@ func (b *books) flown(f flight) []line {
 			end += ", the cached response"
 		}
 	}
-	return append(lines, line{f.ended, request + end})
+	return append(lines, line{f.ended, fmt.Sprintf("request %d of %s %s", f.arrival, f.process, end)})
 }

@@ -1,13 +1,12 @@
 // Package hostile tests a payment loop: it runs several copies of your worker against the emulator, injects
 // failures, and compares every account with the orders.
 //
-// A worker is this program, which calls [Worker], or a command in any language. Each copy gets a list of payments and the settings of a
-// client in its environment. The copy pays, and ends with status 0 when all outcomes are final. Meanwhile the harness
+// A worker is this program, which calls [Worker], or a command in any language. Each copy gets payments and the settings of a client in
+// its environment, pays, and ends with status 0 when all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
-//   - freezes copies (SIGSTOP) in the middle of a request until another copy takes over, and then lets requests of both run for long
-//   - ends connections without a response, executes requests long after their connection has ended, and executes
-//     repeats that overtake a request
+//   - freezes copies (SIGSTOP) during a request until another copy takes over, and then lets requests of both run for long
+//   - ends connections without a response, executes requests long after that, and executes repeats that overtake a request
 //   - cuts the network between a process and the service, or freezes the service, often for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - calls your function that cuts the connections to a database

@@ -1,6 +1,9 @@
 package hostile
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // onItsWay is the time after a freeze in which a process may still send a request that it began before the freeze. No check of a lease can
 // prevent this, so the request is lost. Meanwhile the process gets no response, so that no other request follows.
@@ -59,17 +62,31 @@ func (p *process) frozenSince(sent time.Time) bool {
 // next returns the action for a request. During a freeze, and as long after it as requests from before may still run, actions wait for
 // another request: the frozen process may be about to send more payments of a lost lease, and another copy takes these payments over. The
 // caller holds the lock.
-func (r *run) next(f flight, planned disturbance) (d disturbance) {
+func (r *run) next(f flight, planned disturbance) disturbance {
 	if planned.act != actNone {
 		r.due = append(r.due, planned)
 	}
-	if len(r.due) > 0 && !r.recovers() {
-		d, r.due = r.due[0], r.due[1:]
+	if r.recovers() {
+		return disturbance{}
 	}
-	if d.act == actFreeze {
-		r.frozen = &freeze{process: f.process, payment: f.payment, taken: make(chan struct{})}
+	for i, d := range r.due {
+		if d.waits > 0 && !r.leads(f.payment) {
+			r.due[i].waits--
+			continue
+		}
+		r.due = slices.Delete(r.due, i, i+1)
+		if d.act == actFreeze {
+			r.frozen = &freeze{process: f.process, payment: f.payment, taken: make(chan struct{})}
+		}
+		return d
 	}
-	return d
+	return disturbance{}
+}
+
+// leads reports whether the two payments after this one are unsent. The process may have claimed them too, and a freeze is about them: it
+// waits some requests for such a payment. The caller holds the lock.
+func (r *run) leads(payment int) bool {
+	return payment+2 < len(r.orders.list) && r.arrivals[payment+1]+r.arrivals[payment+2] == 0
 }
 
 // recovers reports whether a process is frozen, or continued so recently that requests from before the freeze may still run. The caller

@@ -18,11 +18,9 @@ type flight struct {
 	arrival   int // number of the request among those of this payment, from 1
 	number    int64
 	at, ended time.Duration
-	reached   time.Duration // when it arrived, if a cut or a frozen service held it
 	requestID prepaid.RequestID
 	fault     string
 	overlaps  bool
-	lost      bool // lost in the network: the request never arrived
 }
 
 // event is an event of a run, other than a request.
@@ -139,18 +137,14 @@ func (r *run) faultOf(through *passage, next step, arrives bool) prepaidtest.Fau
 		next.runs = r.options.InFlightWait
 	}
 	fault := next.limited(time.Until(r.options.over(through.sent, through.released)) - 2*time.Duration(r.late.Load()))
+	if !arrives {
+		fault = prepaidtest.DropBeforeCommit()
+	}
 	through.wire.endsAs(next.ending)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	flown := &r.flights[through.flight]
-	if !through.released.IsZero() {
-		flown.reached = through.released.Sub(r.began)
-	}
-	if flown.lost = !arrives; flown.lost {
-		return prepaidtest.DropBeforeCommit()
-	}
 	if fault != (prepaidtest.Fault{}) {
-		flown.fault = fault.String()
+		r.flights[through.flight].fault = fault.String()
 		r.counts.Faults++
 	}
 	return fault

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 
 	"github.com/cardprograms/prepaid"
@@ -16,7 +15,6 @@ import (
 
 // Names of the variables in the environment of a copy.
 const (
-	envWorker   = "PREPAID_HOSTILE_WORKER"
 	envPayments = "PREPAID_HOSTILE_PAYMENTS"
 	envDir      = "PREPAID_HOSTILE_DIR"
 	envSummary  = "PREPAID_HOSTILE_SUMMARY"
@@ -24,8 +22,6 @@ const (
 
 // Job is the task of one copy of a worker.
 type Job struct {
-	// Worker is the number of the copy, from 1; 0 for Prepare.
-	Worker int
 	// Payments are the payments to make. All copies and processes get the same sequence.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
@@ -72,17 +68,12 @@ func Worker(run func(ctx context.Context, job Job) error) {
 func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	go func() { // the input ends when the harness ends, even if the harness could not kill this copy
 		_, _ = io.Copy(io.Discard, alive)
-		cancel()
+		stop()
 	}()
-	number, err := strconv.Atoi(os.Getenv(envWorker))
-	job := Job{Worker: number, Dir: os.Getenv(envDir), summary: os.Getenv(envSummary)}
-	if err == nil {
-		job.Payments, err = readLines[Payment](os.Getenv(envPayments))
-	}
+	list, err := readLines[Payment](os.Getenv(envPayments))
+	job := Job{Payments: list, Dir: os.Getenv(envDir), summary: os.Getenv(envSummary)}
 	if err == nil {
 		err = run(ctx, job)
 	}

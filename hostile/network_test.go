@@ -35,7 +35,7 @@ func newTestLine(t *testing.T, handle func(*testLine)) *testLine {
 			l.wires <- w
 			through := &passage{process: l.process, wire: w}
 			arrives := through.arrives()
-			if arrives {
+			if arrives && handle != nil {
 				handle(l)
 			}
 			l.arrived <- arrives
@@ -51,8 +51,8 @@ func newTestLine(t *testing.T, handle func(*testLine)) *testLine {
 	return l
 }
 
-func (l *testLine) cut() {
-	l.process.network.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
+func (l *testLine) shut(b *barrier) {
+	b.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
 }
 
 // send sends a request.
@@ -66,26 +66,25 @@ func (l *testLine) send(t *testing.T) *net.TCPConn {
 	return connection.(*net.TCPConn)
 }
 
-func nothing(*testLine) {}
-
 func TestRequestAndResponsePassAfterACut(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ before, handle func(*testLine) }{
-		"of the request": {(*testLine).cut, nothing}, "of the response": {nothing, (*testLine).cut},
-		"by the service": {nothing, func(l *testLine) {
-			l.process.run.service.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
-		}},
-		"by the end of a freeze": {nothing, func(l *testLine) {
-			l.process.responses.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
-		}},
+	for name, of := range map[string]func(*process) *barrier{
+		"request": nil, "network": func(p *process) *barrier { return &p.network },
+		"service": func(p *process) *barrier { return &p.run.service }, "freeze": func(p *process) *barrier { return &p.responses },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newTestLine(t, c.handle)
-			c.before(l)
+			l := newTestLine(t, func(l *testLine) {
+				if of != nil {
+					l.shut(of(l.process))
+				}
+			})
+			if of == nil {
+				l.shut(&l.process.network)
+			}
 			connection := l.send(t)
 			w := <-l.wires
-			if name != "of the request" {
+			if of != nil {
 				require.True(t, <-l.arrived)
 			}
 			first, _ := w.state()
@@ -110,8 +109,8 @@ func TestRequestAndResponsePassAfterACut(t *testing.T) {
 func TestOnlyAResetDiscardsARequest(t *testing.T) {
 	t.Parallel()
 	for linger, arrives := range map[int]bool{-1: true, 0: false} {
-		l := newTestLine(t, nothing)
-		l.cut()
+		l := newTestLine(t, nil)
+		l.shut(&l.process.network)
 		connection := l.send(t)
 		w := <-l.wires
 		require.NoError(t, connection.SetLinger(linger))
@@ -131,7 +130,7 @@ func TestOnlyAResetDiscardsARequest(t *testing.T) {
 func TestServiceEndsAConnection(t *testing.T) {
 	t.Parallel()
 	for reset, end := range map[bool]error{false: io.EOF, true: syscall.ECONNRESET} {
-		l := newTestLine(t, nothing)
+		l := newTestLine(t, nil)
 		connection := l.send(t)
 		w := <-l.wires
 		reader := bufio.NewReader(connection)

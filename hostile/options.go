@@ -30,7 +30,7 @@ type Options struct {
 	Faults float64
 	// Kills is how often a copy is killed. Default: one in 10 payments.
 	Kills int
-	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
+	// Freezes is how often a copy is frozen. Default: one in 20 payments. On Windows, none is.
 	Freezes int
 	// Freeze is how long a copy is frozen, at least. It stays frozen until another copy takes over its payment, but at most twice as
 	// long. Choose more than the lease of the worker. Default: twice AttemptTimeout + InFlightWait.
@@ -77,20 +77,15 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	cannot := o.Freezes > 0 && !canFreeze || o.Cuts > 0 && o.Cut == nil
-	actions := 0
-	for _, a := range []struct {
-		times    *int
-		normal   int
-		possible bool
-	}{
-		{&o.Kills, o.Payments / 10, true}, {&o.Freezes, o.Payments / 20, canFreeze}, {&o.Cuts, o.Payments / 10, o.Cut != nil},
-		{&o.NetworkCuts, o.Payments / 20, true}, {&o.ServiceFreezes, min(o.Payments/50, 10), true},
+	cuts, actions := 0, 0
+	if o.Cut != nil {
+		cuts = o.Payments / 10
+	}
+	for times, normal := range map[*int]int{
+		&o.Kills: o.Payments / 10, &o.Freezes: o.Payments / 20, &o.Cuts: cuts, &o.NetworkCuts: o.Payments / 20, &o.ServiceFreezes: min(o.Payments/50, 10),
 	} {
-		if *a.times = max(0, cmp.Or(*a.times, a.normal)); !a.possible {
-			*a.times = 0
-		}
-		actions += *a.times
+		*times = max(0, cmp.Or(*times, normal))
+		actions += *times
 	}
 	var wrong []error
 	for _, rule := range []struct {
@@ -100,7 +95,7 @@ func (o Options) withDefaults() (Options, error) {
 		{o.Payments > 0 && o.Payments <= mostPayments, fmt.Sprint("Payments: must be 1 to ", mostPayments)},
 		{o.Copies > 0 && o.Copies <= 64, "Copies: must be 1 to 64"},
 		{o.Faults <= 1, "Faults: must be at most 1"},
-		{!cannot, "Cuts: needs Cut; Freezes: needs a Unix system"},
+		{o.Cuts == 0 || o.Cut != nil, "Cuts: needs Cut"},
 		{actions <= o.Payments, "Kills, Freezes, NetworkCuts, ServiceFreezes and Cuts: must not be more than Payments, together"},
 		{min(o.AttemptTimeout, o.InFlightWait, o.Freeze, o.Timeout) > 0, "AttemptTimeout, InFlightWait, Freeze and Timeout: must be above 0"},
 	} {

@@ -34,6 +34,7 @@ type disturbance struct {
 	act   action
 	lasts time.Duration // duration of actNetwork or actService
 	held  bool          // the request waits for the end of actNetwork or actService; otherwise the response waits
+	waits int           // for how many requests at most actFreeze waits for the right one
 }
 
 // limited returns the fault of a step. With this fault the request takes at most the duration left.
@@ -163,6 +164,8 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{disturbance: disturbance{act: act}}
 	switch held := o.held(r); {
+	case act == actFreeze:
+		first.waits = 10
 	case act == actKill && r.IntN(4) == 0:
 		first.act = actKillAfter
 	case act == actKill && r.IntN(3) == 0:

@@ -1,8 +1,11 @@
 package hostile
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -18,7 +21,6 @@ type process struct {
 	run         *run
 	copy, start int // both from 1
 	cmd         *exec.Cmd
-	output      *output
 	network     barrier
 	responses   barrier       // shut from a freeze until no request is on its way since before the freeze
 	exited      chan struct{} // closed when the process has ended
@@ -53,8 +55,8 @@ func (r *run) launch(number, start int) (*process, error) {
 	}
 	p.cmd = exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the caller's own program, which supervise ends
 	p.cmd.Env = slices.Concat(os.Environ(), r.environment(number, at.Addr().String()), r.options.Env)
-	p.output = &output{to: r.log, name: p.String()}
-	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	output, printer := io.Pipe()
+	p.cmd.Stdout, p.cmd.Stderr = printer, printer
 	p.cmd.WaitDelay = time.Second
 	stdin, err := p.cmd.StdinPipe() // open until the process or the harness ends
 	if err != nil {
@@ -67,9 +69,17 @@ func (r *run) launch(number, start int) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hostile: the worker cannot be started: %w", err)
 	}
+	printed := make(chan struct{})
+	r.background.Go(func() {
+		p.print(output)
+		close(printed)
+	})
 	r.background.Go(func() {
 		p.wait()
-		_ = stdin.Close()
+		_ = errors.Join(stdin.Close(), printer.Close()) // of no matter: the process has ended
+		<-printed
+		r.note(event{process: p, text: "ended: " + p.cmd.ProcessState.String()})
+		close(p.exited)
 	})
 	return p, nil
 }
@@ -83,7 +93,7 @@ func (r *run) environment(number int, address string) []string {
 		"PREPAID_ATTEMPT_TIMEOUT=" + r.options.AttemptTimeout.String(), "PREPAID_RETRY_IN_FLIGHT_WAIT=" + r.options.InFlightWait.String(),
 		"PREPAID_RETRY_MIN_WAIT=5ms", "PREPAID_RETRY_MAX_WAIT=50ms", "PREPAID_RETRY_TOKEN_HOLD=20ms",
 		"PREPAID_RATE_SHARE=" + strconv.FormatFloat(1/float64(r.options.Copies), 'f', 4, 64),
-		envWorker + "=" + strconv.Itoa(number), envPayments + "=" + r.payments(), envDir + "=" + r.shared(), envSummary + "=" + r.summaryOf(number),
+		envPayments + "=" + r.payments(), envDir + "=" + r.shared(), envSummary + "=" + r.summaryOf(number),
 	}
 }
 
@@ -94,15 +104,25 @@ func (r *run) summaryOf(number int) string {
 	return filepath.Join(r.dir, "summary-"+strconv.Itoa(number))
 }
 
+// print sends the output of a process to the log in lines.
+func (p *process) print(output io.Reader) {
+	for reader := bufio.NewReader(output); ; {
+		line, err := reader.ReadString('\n')
+		if line != "" {
+			p.run.log.Printf("%s: %s", p, line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 func (p *process) wait() {
 	_ = p.cmd.Wait() // ProcessState has the result
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.ended = true
 	_ = killGroup(p.cmd) // its children
-	p.mu.Unlock()
-	p.output.flush()
-	p.run.note(event{process: p, text: "ended: " + p.cmd.ProcessState.String()})
-	close(p.exited)
 }
 
 // signal calls do for a process that has not ended, and reports whether do succeeded.

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-const canFreeze = true
-
 // ownGroup gives a command its own process group, so that the command's children end with the command.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -131,10 +131,8 @@ func Test(t testing.TB, options Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.OK() {
-		t.Errorf("hostile: %s", report)
-	} else {
-		t.Logf("hostile: %s", report)
+	if t.Logf("hostile: %s", report); !report.OK() {
+		t.Fail()
 	}
 	return report
 }

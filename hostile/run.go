@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -141,30 +140,3 @@ func (r *run) measure() {
 
 // since is the time since the start.
 func (r *run) since() time.Duration { return time.Since(r.began) }
-
-// output sends a process's output to the log in lines. One goroutine of exec writes it.
-type output struct {
-	to      *log.Logger
-	name    string
-	partial []byte
-}
-
-// Write accepts pieces of lines.
-func (o *output) Write(p []byte) (int, error) {
-	o.partial = append(o.partial, p...)
-	for {
-		line, rest, found := bytes.Cut(o.partial, []byte("\n"))
-		if !found {
-			return len(p), nil
-		}
-		o.to.Printf("%s: %s", o.name, line)
-		o.partial = rest
-	}
-}
-
-// flush ends the last line.
-func (o *output) flush() {
-	if len(o.partial) > 0 {
-		o.to.Printf("%s: %s", o.name, o.partial)
-	}
-}

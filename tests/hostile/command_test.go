@@ -3,19 +3,14 @@ package hostile_test
 import (
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/tests/built"
-)
-
-// Exit statuses of the command.
-const (
-	exitSafe       = 0
-	exitWrong      = 1
-	exitUsage      = 2
-	exitUnfinished = 3
 )
 
 // command returns the command, for a run with arguments.
@@ -26,7 +21,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 
 // small is a run without faults, with this program as the worker.
 func small(variable string, flags ...string) []string {
-	flags = append([]string{"-payments=12", "-copies=1", "-faults=-1", "-freezes=-1"}, flags...)
+	flags = append([]string{"-payments=12", "-copies=1", "-faults=-1", "-freezes=-1", "-transfers-only"}, flags...)
 	return append(flags, "--", "env", variable, os.Args[0])
 }
 
@@ -37,14 +32,13 @@ func TestCommand(t *testing.T) {
 		status      int
 		out, errOut string
 	}{
-		{small("WORKER_IS=journal", "-seed=3", "-kills=1"), exitSafe, "SAFE: 12 payments, 12 of them made, each once; 0 refused\nseed 3, ", "worker 1.1: KILLED"},
-		{small("SLOPPY=leaves out", "-kills=-1"), exitWrong, ": was never made\n  no request for it has arrived\n", "worker 1.1: ended: exit status 0\n"},
-		{[]string{"-timeout=300ms", "sleep", "600"}, exitUnfinished, "not finished: the run has taken 300ms\n", "killed at the end"},
-		{[]string{"-h"}, exitSafe, "", "Usage: prepaid-hostile [flags] -- worker [arguments]"},
-		{nil, exitUsage, "", "the worker's command is missing"},
-		{[]string{"-sed", "1"}, exitUsage, "", "flag provided but not defined: -sed"},
-		{[]string{"-faults", "2", "true"}, exitUsage, "", "prepaid-hostile: hostile: Faults: must be at most 1"},
-		{[]string{"no-such-program"}, exitUsage, "", "hostile: the worker cannot be started"},
+		{small("WORKER_IS=journal", "-seed=3", "-kills=1"), 0, "SAFE: 12 payments, 12 of them made, each once; 0 refused\nseed 3, ", "worker 1.1: KILLED"},
+		{small("SLOPPY=leaves out", "-kills=-1"), 1, ": was never made\n  no request for it has arrived\n", "worker 1.1: ended: exit status 0\n"},
+		{[]string{"-timeout=1ns", "true"}, 3, "NOT FINISHED: 100 payments, 0 of them made, none twice\nnot finished: the run has taken 1ns\n", ""},
+		{[]string{"-h"}, 0, "", "Usage: prepaid-hostile [flags] -- worker [arguments]"},
+		{nil, 2, "", "the worker's command is missing"},
+		{[]string{"-sed", "1"}, 2, "", "flag provided but not defined: -sed"},
+		{[]string{"-faults", "2", "true"}, 2, "", "prepaid-hostile: hostile: Faults: must be at most 1"},
 	} {
 		status, out, errOut := built.Run(t, command(t, c.args...))
 		require.Equal(t, c.status, status, out+errOut)
@@ -53,23 +47,20 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-func TestInterruptedCommand(t *testing.T) {
+// An interrupted run kills its workers and their children. If the command is killed, the standard input of its workers ends.
+func TestWorkerIsStartedAgainAndNoProcessIsLeft(t *testing.T) {
 	t.Parallel()
-	run := built.Start(t, command(t, "sh", "-c", "echo begun; exec sleep 600"))
-	run.Says("begun")
-	require.Equal(t, exitUnfinished, run.Stop(os.Interrupt))
-	require.Contains(t, run.Out.String(), "not finished: ")
-}
-
-func TestReportThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("the system has no output that is always full: ", err)
+	const worker = `mkdir "$PREPAID_HOSTILE_DIR/1" && echo line 1 && printf "line 2" && exit 5; sleep 600 & echo "pids $$ $!"; read end; kill $!`
+	for signal, status := range map[os.Signal]int{os.Interrupt: 3, os.Kill: -1} {
+		run := built.Start(t, command(t, "-copies=1", "sh", "-c", worker))
+		run.Says("pids ")
+		require.Equal(t, status, run.Stop(signal))
+		require.Contains(t, run.ErrOut.String(), "worker 1.1: line 1\nworker 1.1: line 2\nworker 1.1: ended: exit status 5\n")
+		for _, pid := range regexp.MustCompile(`worker 1.2: pids (\d+) (\d+)\n`).FindStringSubmatch(run.ErrOut.String())[1:] {
+			require.Eventually(t, func() bool {
+				text, err := os.ReadFile("/proc/" + pid + "/status")
+				return err != nil || strings.Contains(string(text), "State:\tZ") // not reaped yet
+			}, time.Minute, 10*time.Millisecond)
+		}
 	}
-	defer full.Close()
-	cmd := command(t, small("WORKER_IS=journal", "-kills=-1")...)
-	cmd.Stdout = full
-	require.Error(t, cmd.Run())
-	require.Equal(t, exitUnfinished, cmd.ProcessState.ExitCode())
 }

@@ -1,126 +1,97 @@
 package hostile_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/rpc"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/hostile"
 )
 
-// table is a database of payments for the leased worker: rows that are claimed for the time of a lease. It keeps running
+// Table is a database of payments for the leased worker: rows that are claimed for the time of a lease. It keeps running
 // when workers are killed.
-type table struct {
+type Table struct {
 	mu   sync.Mutex
-	rows []record
+	rows []Row
 }
 
-// record is a row. Times are those of the table.
-type record struct {
-	N          int           `json:"n"`
-	State      hostile.State `json:"state"` // empty until known, sending while claimed
-	Lease      int           `json:"lease"`
-	LastSent   time.Time     `json:"last_sent"`
-	Due        time.Time     `json:"due"`
-	Ended      bool          `json:"ended"` // the connection of the last request
+// Row is a payment. Times are those of the table.
+type Row struct {
+	N          int
+	State      hostile.State // empty until known, "sending" while claimed
+	Lease      int
+	LastSent   time.Time
+	Due        time.Time
 	sendsUntil time.Time
 }
 
-const sending hostile.State = "sending"
-
-// newTable starts a table.
-func newTable(t *testing.T) (*table, string) {
+// newTable starts a table. It returns a variable for the environment of a worker.
+func newTable(t *testing.T, payments int) (environment string) {
 	t.Helper()
-	store := new(table)
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /claim", func(w http.ResponseWriter, q *http.Request) {
-		var in claim
-		_ = json.NewDecoder(q.Body).Decode(&in)
-		rows, status := store.claim(in)
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(rows)
-	})
-	mux.HandleFunc("POST /settle", func(w http.ResponseWriter, q *http.Request) {
-		var in record
-		_ = json.NewDecoder(q.Body).Decode(&in)
-		w.WriteHeader(store.settle(in))
-	})
-	mux.HandleFunc("POST /rows", func(w http.ResponseWriter, _ *http.Request) {
-		store.mu.Lock()
-		defer store.mu.Unlock()
-		_ = json.NewEncoder(w).Encode(store.rows)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return store, "LEASED_TABLE=" + server.URL
-}
-
-// order is Prepare.
-func (s *table) order(_ context.Context, job hostile.Job) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n := range job.Payments {
-		s.rows = append(s.rows, record{N: n})
+	table, calls := &Table{rows: make([]Row, payments)}, rpc.NewServer()
+	for n := range table.rows {
+		table.rows[n].N = n
 	}
-	return nil
+	require.NoError(t, calls.Register(table))
+	server := httptest.NewServer(calls)
+	t.Cleanup(server.Close)
+	return "LEASED_TABLE=" + server.Listener.Addr().String()
 }
 
-// claim is the request for rows: how long their payments may be sent, how long the claim lasts, and the number of rows.
-type claim struct {
+// Request is a request for rows: how long their payments may be sent, how long the claim lasts, and the number of rows.
+type Request struct {
 	Call, Lease time.Duration
 	Rows        int
 }
 
-func (s *table) claim(in claim) (claimed []record, status int) {
+// Claimed has the claimed rows. Open reports whether any payment has no outcome yet.
+type Claimed struct {
+	Rows []Row
+	Open bool
+}
+
+// Claim claims due rows.
+func (s *Table) Claim(in Request, out *Claimed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, open := time.Now(), false
+	now := time.Now()
 	for i := range s.rows {
 		row := &s.rows[i]
 		if row.State == hostile.StatePaid || row.State == hostile.StateRejected {
 			continue
 		}
-		open = true
-		if now.Before(row.Due) || len(claimed) == in.Rows {
+		out.Open = true
+		if now.Before(row.Due) || len(out.Rows) == in.Rows {
 			continue
 		}
-		if row.State == sending { // its holder is gone or frozen, and may have sent it until then
+		if row.State == "sending" { // its holder is gone or frozen, and may have sent it until then
 			row.LastSent = row.sendsUntil
 		}
-		row.State, row.Lease, row.Due, row.sendsUntil = sending, row.Lease+1, now.Add(in.Lease), now.Add(in.Call)
-		claimed = append(claimed, *row)
+		row.State, row.Lease, row.Due, row.sendsUntil = "sending", row.Lease+1, now.Add(in.Lease), now.Add(in.Call)
+		out.Rows = append(out.Rows, *row)
 	}
-	switch {
-	case len(claimed) > 0:
-		return claimed, http.StatusOK
-	case open:
-		return nil, http.StatusAccepted
-	}
-	return nil, http.StatusGone
+	return nil
 }
 
-func (s *table) settle(in record) int {
+// Settle writes a row, if no other worker has claimed it.
+func (s *Table) Settle(in Row, _ *int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.rows {
-		if row := &s.rows[i]; row.N == in.N && row.Lease == in.Lease {
-			row.State, row.LastSent, row.Due, row.Ended = in.State, in.LastSent, in.Due, in.Ended
-			return http.StatusOK
-		}
+	if row := &s.rows[in.N]; row.Lease == in.Lease {
+		row.State, row.LastSent, row.Due = in.State, in.LastSent, in.Due
 	}
-	return http.StatusConflict
+	return nil
 }
 
 // mutation is a bug of a worker.
@@ -130,10 +101,8 @@ const (
 	correct       mutation = ""
 	naiveLease    mutation = "naive-lease"    // lease shorter than a call, and no wait before the next attempt
 	newID         mutation = "new-id"         // for each try
-	atOnce        mutation = "at-once"        // after an unknown outcome
 	trustsRefusal mutation = "trusts-refusal" // after an unknown outcome
 	paidEarly     mutation = "paid-early"     // is written before it is sent
-	ignoresResult mutation = "ignores-result" // of the service
 	onlyTime      mutation = "only-time"      // decides when it repeats
 	halfWait      mutation = "half-wait"      // only-time with half of the required time
 	noLinger      mutation = "no-linger"      // only-time with connections that the kernel still serves
@@ -148,7 +117,7 @@ type payer struct {
 	job    hostile.Job
 	config prepaid.Config
 	client *prepaid.Client
-	table  string
+	table  *rpc.Client
 	call   time.Duration // limit of one call
 	lease  time.Duration
 	rows   int        // of one claim
@@ -174,8 +143,13 @@ func leased(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	defer client.Close()
+	table, err := rpc.DialHTTP("tcp", os.Getenv("LEASED_TABLE"))
+	if err != nil {
+		return err
+	}
+	defer table.Close()
 	now := time.Now()
-	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout, rows: 1}
+	p := &payer{is: is, job: job, config: config, client: client, table: table, call: 4 * config.AttemptTimeout, rows: 1}
 	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
 	parallel := 8
 	switch p.is {
@@ -194,29 +168,29 @@ func leased(ctx context.Context, job hostile.Job) error {
 		})
 	}
 	wait.Wait()
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
-	return p.summarize(ctx)
+	return errors.Join(problems...)
 }
 
 // claim claims rows. It returns none if no row is left.
-func (p *payer) claim(ctx context.Context) (rows []record, claimed time.Time, err error) {
+func (p *payer) claim() (rows []Row, claimed time.Time, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	for {
+		var out Claimed
 		claimed = time.Now()
-		status, err := p.ask(ctx, "claim", claim{p.call, p.lease, p.rows}, &rows)
-		if err != nil || status != http.StatusAccepted {
-			return rows, claimed, err
+		if err := p.table.Call("Table.Claim", Request{p.call, p.lease, p.rows}, &out); err != nil || len(out.Rows) > 0 || !out.Open {
+			return out.Rows, claimed, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
+// settle writes the state of a row.
+func (p *payer) settle(row Row) error { return p.table.Call("Table.Settle", row, nil) }
+
 // next claims rows and pays them; false if no row is left, or an outcome cannot be written.
 func (p *payer) next(ctx context.Context) (bool, error) {
-	rows, claimed, err := p.claim(ctx)
+	rows, claimed, err := p.claim()
 	for _, row := range rows {
 		if p.is == batchOutlasts {
 			claimed = time.Now()
@@ -229,33 +203,27 @@ func (p *payer) next(ctx context.Context) (bool, error) {
 }
 
 // send pays a row until a deadline, and writes its outcome.
-func (p *payer) send(ctx context.Context, row record, deadline time.Time) (err error) {
-	call, cancel := context.WithDeadline(ctx, deadline)
+func (p *payer) send(ctx context.Context, row Row, deadline time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	switch p.is {
-	case naiveLease:
-		p.judge(&row, p.pay(ctx, p.client, row))
-	case paidEarly:
+	if p.is == paidEarly {
 		row.State = hostile.StatePaid
-		_, err = p.ask(ctx, "settle", row, nil)
-		_ = p.pay(call, p.client, row)
+		err := p.settle(row)
+		_ = p.pay(ctx, p.client, row)
 		return err
-	default:
-		p.judge(&row, p.pay(call, p.sender(row), row))
 	}
-	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another worker has it
-	return err
+	p.judge(&row, p.pay(ctx, p.sender(row), row))
+	return p.settle(row)
 }
 
-// sender is the client or, for a forgetful worker, a new client for each call.
-func (p *payer) sender(row record) *prepaid.Client {
-	forgets := row.Ended && row.LastSent.IsZero()
-	if p.is != atOnce && p.is != trustsRefusal && !forgets && !p.waitsItself() {
+// sender is the client or, for a worker that forgets its requests, a new client for each call.
+func (p *payer) sender(row Row) *prepaid.Client {
+	if p.is != trustsRefusal && !p.waitsItself() && (p.is != trustsEnd || !row.LastSent.IsZero()) {
 		return p.client
 	}
 	config := p.config
-	if p.is == onlyTime || p.is == noLinger || forgets { // no token request waits for the service to respond
-		config.TokenSource = tokensOf{p.client}.Token
+	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond; no token expires in these runs
+		config.TokenSource = func(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) { return p.client.Token(ctx) }
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
@@ -264,29 +232,22 @@ func (p *payer) sender(row record) *prepaid.Client {
 	return client
 }
 
-type tokensOf struct{ client *prepaid.Client }
-
-// Token returns the token of another client.
-func (t tokensOf) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
-	return t.client.Token(ctx)
-}
-
 // waitsItself reports whether the client does not know earlier requests.
 func (p *payer) waitsItself() bool { return p.is == onlyTime || p.is == halfWait || p.is == noLinger }
 
-func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) error {
+func (p *payer) pay(ctx context.Context, client *prepaid.Client, row Row) error {
 	payment := p.job.Payments[row.N]
 	if p.is == newID {
 		payment.RequestID = prepaid.NewRequestID()
 	}
-	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
+	if p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
 		row.LastSent = time.Time{}
 	}
 	return pay(ctx, client, payment, row.LastSent)
 }
 
 // judge decides the state of a row.
-func (p *payer) judge(row *record, err error) {
+func (p *payer) judge(row *Row, err error) {
 	row.State, row.Due = "", time.Now().Add(20*time.Millisecond)
 	call, _ := errors.AsType[*prepaid.CallError](err)
 	switch prepaid.OutcomeOf(err) {
@@ -294,18 +255,15 @@ func (p *payer) judge(row *record, err error) {
 		row.State = hostile.StatePaid
 	case prepaid.OutcomeRejected:
 		row.State = hostile.StateRejected
-		if p.is == ignoresResult {
-			row.State = hostile.StatePaid
-		}
 	case prepaid.OutcomeUnknown:
-		if row.Ended = p.is == trustsEnd && cutOff(err); row.Ended {
+		if p.is == trustsEnd && cutOff(err) {
 			row.LastSent = time.Time{}
 			return
 		}
-		if call != nil && !call.LastSent.IsZero() {
+		if !call.LastSent.IsZero() {
 			row.LastSent = call.LastSent
 		}
-		if call != nil && call.NotBefore.After(row.Due) && p.is != atOnce {
+		if call.NotBefore.After(row.Due) {
 			row.Due = call.NotBefore
 		}
 		if wait := p.config.AttemptTimeout + p.config.Retry.InFlightWait; p.is == halfWait {
@@ -320,42 +278,5 @@ func (p *payer) judge(row *record, err error) {
 // cutOff reports whether the service has closed the connection.
 func cutOff(err error) bool {
 	_, ok := errors.AsType[*prepaid.TransportError](err)
-	late, timed := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	return ok && !(timed && late.Timeout())
-}
-
-func (p *payer) summarize(ctx context.Context) error {
-	var rows []record
-	if _, err := p.ask(ctx, "rows", nil, &rows); err != nil {
-		return err
-	}
-	claims := make([]hostile.Claim, len(rows))
-	for i, row := range rows {
-		claims[i] = hostile.Claim{RequestID: p.job.Payments[row.N].RequestID, State: row.State}
-	}
-	return p.job.Summarize(claims)
-}
-
-// ask calls the table.
-func (p *payer) ask(ctx context.Context, what string, in, out any) (int, error) {
-	text, err := json.Marshal(in)
-	if err != nil {
-		return 0, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.table+"/"+what, bytes.NewReader(text))
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, fmt.Errorf("table: %w", err)
-	}
-	defer response.Body.Close()
-	if out != nil {
-		err = json.NewDecoder(response.Body).Decode(out)
-	}
-	return response.StatusCode, err
+	return ok && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded)
 }

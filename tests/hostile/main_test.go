@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 			return leased(ctx, job)
 		case "journal":
 			return journaled(ctx, job)
+		case "stored":
+			return stored(ctx, job)
 		}
 		return sloppy(ctx, job)
 	})
