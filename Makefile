@@ -1,7 +1,7 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test suites cover busy lint bench fuzz emulator ci nightly vet docs api api-renew licences vulns mutants tour
+.PHONY: help test suites cover busy lint bench fuzz emulator ci nightly vet docs api api-renew licences vulns mutants
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,9 +45,6 @@ vet: ## gofmt, go vet, go fix, go.mod, waits in tests
 
 docs: ## every public name is documented, the tables in docs/ are complete
 	@bash .ci/run docs traces
-
-tour: ## the transcripts and pictures of docs/tour.md, where they have changed
-	@bash .ci/run tour
 
 api: ## the public API against the listing in api/
 	@bash .ci/run api

@@ -1,16 +1,15 @@
-package main
+// Package bench compares the cost of the client with the cost of the same work without it. The goals of allocations, bytes and size do not
+// depend on the machine; tests check them. For times:
+//
+//	go test -run '^$' -bench 'Account|Transfer' -benchtime 900x -count 10 . | benchstat -col /side -
+package bench
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/exec"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -28,7 +27,15 @@ const base = "https://api.example.com/3.0/"
 const callsOfClient = 900
 
 // opener prepares a side of a comparison. Each use of call is one unit of work.
-type opener func(*testing.B) (call, done func() error)
+type opener func(testing.TB) (call, done func() error)
+
+// runner measures a side.
+type runner func(side string, open opener)
+
+// timed returns a runner of benchmarks.
+func timed(b *testing.B) runner {
+	return func(side string, open opener) { runSide(b, side, open) }
+}
 
 // runSide measures a side, also in the processor time of this process, which includes the garbage collector's. Other work on the
 // machine does not count, so this time is steadier than wall time.
@@ -61,10 +68,10 @@ func runSide(b *testing.B, name string, open opener) {
 }
 
 // openWarm fills pools and connections.
-func openWarm(b *testing.B, open opener) (call, done func() error) {
-	call, done = open(b)
+func openWarm(t testing.TB, open opener) (call, done func() error) {
+	call, done = open(t)
 	for range 5 {
-		require.NoError(b, call())
+		require.NoError(t, call())
 	}
 	return call, done
 }
@@ -78,10 +85,10 @@ func processTime() time.Duration {
 }
 
 // newClient returns a client with all features on: tokens, limiter, retries, validation, log and trace.
-func newClient(t testing.TB, address string, transport http.RoundTripper) *prepaid.Client {
+func newClient(t testing.TB, transport http.RoundTripper) *prepaid.Client {
 	var seen atomic.Int64
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: address, Vendor: "vendor", Transport: transport, UserAgent: "bench/1",
+		BaseURL: base, Vendor: "vendor", Transport: transport, UserAgent: "bench/1",
 		ClientID: "bench", ClientSecret: prepaid.NewSecret("secret"),
 		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		Trace: &prepaid.Trace{
@@ -93,116 +100,83 @@ func newClient(t testing.TB, address string, transport http.RoundTripper) *prepa
 	return client
 }
 
-func runClient(b *testing.B, address string, transport http.RoundTripper, call func(*prepaid.Client) error) {
-	runSide(b, "ours", func(b *testing.B) (func() error, func() error) {
-		client := newClient(b, address, transport)
+func runClient(run runner, transport http.RoundTripper, call func(*prepaid.Client) error) {
+	run("ours", func(t testing.TB) (func() error, func() error) {
+		client := newClient(t, transport)
 		return func() error { return call(client) }, client.Close
 	})
 }
 
-func runBaseline(b *testing.B, address string, transport http.RoundTripper, call func(*baselineClient) error) {
-	client := &baselineClient{http: &http.Client{Transport: transport}, base: address}
-	runSide(b, "baseline", withoutClient(func() error { return call(client) }))
-}
-
-func withoutClient(call func() error) opener {
-	return func(*testing.B) (func() error, func() error) { return call, func() error { return nil } }
+func runBaseline(run runner, transport http.RoundTripper, call func(*baselineClient) error) {
+	client := &baselineClient{http: &http.Client{Transport: transport}, base: base}
+	run("baseline", func(testing.TB) (func() error, func() error) {
+		return func() error { return call(client) }, func() error { return nil }
+	})
 }
 
 // compare measures a call that reads JSON. The baseline reads it into a value of type plain.
-func compare(b *testing.B, address string, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
-	runBaseline(b, address, transport, func(c *baselineClient) error {
+func compare(run runner, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
+	runBaseline(run, transport, func(c *baselineClient) error {
 		return c.call(context.Background(), http.MethodGet, path, nil, reflect.New(plain).Interface())
 	})
-	runClient(b, address, transport, call)
+	runClient(run, transport, call)
 }
 
-func BenchmarkAccount(b *testing.B) {
-	transport := newMemory(accountBody(7), 0)
-	compareAccount(b, base, transport)
-	runSide(b, "least", withoutClient(least(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil)))
-}
+func BenchmarkAccount(b *testing.B) { compareAccount(timed(b)) }
 
-func compareAccount(b *testing.B, address string, transport http.RoundTripper) {
-	compare(b, address, transport, "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
+func compareAccount(run runner) {
+	compare(run, newMemory(accountBody(7), 0), "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
 		_, err := c.Accounts.Get(context.Background(), "EAID0000000000000007", prepaid.IncludeCardholder)
 		return err
 	})
 }
 
-func BenchmarkAccountPage(b *testing.B) {
+func BenchmarkAccountPage(b *testing.B) { compareAccountPage(timed(b)) }
+
+func compareAccountPage(run runner) {
 	search := prepaid.SearchCompanyParams{
 		Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
 	}
-	compare(b, base, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+	compare(run, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Account]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, search)
 			return err
 		})
 }
 
-func BenchmarkTransactionPage(b *testing.B) {
+func BenchmarkTransactionPage(b *testing.B) { compareTransactionPage(timed(b)) }
+
+func compareTransactionPage(run runner) {
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Page: 1, Size: pageItems}}
 	transport := newMemory(list(pageItems, transactionBody), pageItems)
-	compare(b, base, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+	compare(run, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Transaction]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", params)
 			return err
 		})
 }
 
-const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
+func BenchmarkTransfer(b *testing.B) { compareTransfer(timed(b)) }
 
-func BenchmarkTransfer(b *testing.B) {
-	transport := newMemory(transferResult, 0)
-	body := compareTransfer(b, base, transport)
-	encoded, err := json.Marshal(body)
-	require.NoError(b, err)
-	runSide(b, "least", withoutClient(least(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded)))
-}
-
-// compareTransfer measures a transfer, and returns the body of its request.
-func compareTransfer(b *testing.B, address string, transport http.RoundTripper) plainTransfer {
+func compareTransfer(run runner) {
+	transport := newMemory(`{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`, 0)
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	body := plainTransfer{
 		RequestID: string(key), Amount: "25.50", SourceReference: "payroll run 7",
 		DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: 2950,
 	}
-	runBaseline(b, address, transport, func(c *baselineClient) error {
+	runBaseline(run, transport, func(c *baselineClient) error {
 		var result struct {
 			TransactionID int64  `json:"transaction_id"`
 			CorrelationID string `json:"correlation_id"`
 		}
 		return c.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
 	})
-	runClient(b, address, transport, func(c *prepaid.Client) error {
+	runClient(run, transport, func(c *prepaid.Client) error {
 		_, err := c.Accounts.Transfer(context.Background(), "EAID0000000000000007", prepaid.TransferParams{
 			RequestID: key, Amount: prepaid.Cents(2550), SourceReference: "payroll run 7",
 			DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: prepaid.TransferTypeLoad,
 		})
 		return err
 	})
-	return body
-}
-
-// BenchmarkLoopback measures calls over TCP. The server is a process of its own, so that its cost does not count.
-func BenchmarkLoopback(b *testing.B) {
-	server := exec.CommandContext(context.Background(), executable(b))
-	server.Env = append(os.Environ(), serverVariable+"=1")
-	in, err := server.StdinPipe()
-	require.NoError(b, err)
-	out, err := server.StdoutPipe()
-	require.NoError(b, err)
-	require.NoError(b, server.Start())
-	b.Cleanup(func() {
-		require.NoError(b, in.Close())
-		require.NoError(b, server.Wait())
-	})
-	address, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(b, err)
-	address = strings.TrimSpace(address)
-	transport := &http.Transport{}
-	b.Cleanup(transport.CloseIdleConnections)
-	b.Run("call=account", func(b *testing.B) { compareAccount(b, address, transport) })
-	b.Run("call=transfer", func(b *testing.B) { compareTransfer(b, address, transport) })
 }

@@ -1,8 +1,6 @@
 package slots
 
 import (
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,45 +37,4 @@ func BenchmarkSlotLimiter(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts callers that got
-// theirs before earlier callers. All are payments: a timer spaces a backlog of others.
-func BenchmarkSlotLimiterLine(b *testing.B) {
-	const callers = 10_000
-	overtaken := 0
-	for b.Loop() {
-		l := newLimiter(1, time.Nanosecond, 1)
-		first, err := l.Acquire(b.Context(), ratelimit.Money)
-		require.NoError(b, err)
-		order := make(chan int, callers)
-		var line sync.WaitGroup
-		for i := range callers {
-			line.Go(func() {
-				slot, err := l.Acquire(b.Context(), ratelimit.Money)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				order <- i // before the slot goes to the next
-				slot.Release(responded)
-			})
-			for standing := 0; standing <= i; runtime.Gosched() {
-				l.mu.Lock()
-				standing = l.queues[ratelimit.Money].Len()
-				l.mu.Unlock()
-			}
-		}
-		first.Release(responded)
-		line.Wait()
-		close(order)
-		last := -1
-		for i := range order {
-			if i < last {
-				overtaken++
-			}
-			last = max(last, i)
-		}
-	}
-	b.ReportMetric(float64(overtaken), "overtaken")
 }

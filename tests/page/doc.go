@@ -1,2 +1,2 @@
-// Package page tests the page of cmd/prepaid-emulator in a browser, and the transcripts and pictures of docs/tour.md.
+// Package page tests the page of cmd/prepaid-emulator in a browser.
 package page

@@ -262,17 +262,6 @@ func (b *browser) onlyRefused() {
 	}
 }
 
-// pictureOf is a picture of an element with a margin.
-func (b *browser) pictureOf(selector string) []byte {
-	b.t.Helper()
-	element := b.find(selector)
-	b.call(http.MethodPost, "/execute/sync", map[string]any{
-		"script": `arguments[0].style.padding = "12px"`,
-		"args":   []any{map[string]string{elementKey: element}},
-	}, nil)
-	return b.picture("/element/" + element + "/screenshot")
-}
-
 func (b *browser) picture(path string) []byte {
 	b.t.Helper()
 	var text string

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/tests/built"
-	"github.com/cardprograms/prepaid/tests/transcript"
 )
 
 // program returns a command that runs a built program in a new directory. It sees only the given PREPAID_ variables.
@@ -38,7 +37,6 @@ func environmentOf(srv *prepaidtest.Server) []string {
 }
 
 // Every program in examples/ succeeds without arguments. Each line of its expect.txt is a regular expression for a line of its output.
-// The tour shows the output of two of them.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -52,10 +50,6 @@ func TestExamples(t *testing.T) {
 		names = append(names, found...)
 	}
 	require.Greater(t, len(names), 8)
-	tours := []struct{ name, commands string }{
-		{"quickstart", "$ go run ./examples/quickstart\n"},
-		{"payouts", "$ cd examples/apps/payouts\n$ go run .\n"},
-	}
 	for _, name := range names {
 		directory := filepath.Dir(name)
 		name = filepath.Base(directory)
@@ -72,11 +66,6 @@ func TestExamples(t *testing.T) {
 			for line := range lines {
 				require.NotEmpty(t, line, "any line matches")
 				require.Regexp(t, "(?m)"+line, out)
-			}
-			for _, tour := range tours {
-				if tour.name == name {
-					transcript.Require(t, "docs/tour.md", name, tour.commands+out, transcript.Stable)
-				}
 			}
 			for _, private := range []string{"Ada", "ada@example.com", "+61400000001", "1990-05-01", "4821", "emulator-secret"} {
 				require.NotContains(t, out+errOut, private)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
-	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 )
 
 // distant is a pool that is some milliseconds away.
@@ -45,15 +44,15 @@ func TestHourOfTenAddresses(t *testing.T) {
 					time.AfterFunc(lasts/3, func() { server.Kill(t) })
 					time.AfterFunc(lasts/2, func() { server.Start(t) })
 				}
-				load := fleettest.Load{
+				users := load{
 					Options: fleet.Options{Allowance: 1000, Window: 10 * time.Second, Replicas: 4, Timeout: time.Second},
 					Callers: 40, Trickle: address%2 == 1, For: lasts, Distance: 80 * time.Millisecond,
 				}
 				least, longest := 0.99, lasts
-				if load.Trickle { // calls are spaced, and leave slots free for payments
+				if users.Trickle { // calls are spaced, and leave slots free for payments
 					least, longest = 0.975, 5*time.Second
 				}
-				load.Run(t, func() fleet.Pool { return distant(server.Open(t, name)) }).Check(t, least, longest)
+				users.run(t, func() fleet.Pool { return distant(server.Open(t, name)) }).check(t, least, longest)
 			})
 		})
 	}

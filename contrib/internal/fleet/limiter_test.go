@@ -275,11 +275,11 @@ func TestMoneyNextToReads(t *testing.T) {
 				virtually(t, func(t *testing.T, s *memory) {
 					const window = 2 * time.Second
 					s.Used(t, "limit")
-					load := fleettest.Load{
+					users := load{
 						Options: fleet.Options{Allowance: allowance, Window: window, Replicas: replicas, Lease: time.Second},
 						Callers: 32, Trickle: true, For: 5 * window, Distance: 20 * time.Millisecond,
 					}
-					load.Run(t, func() fleet.Pool { return distant(s.Open(t, "limit")) }).Check(t, 0, window/10)
+					users.run(t, func() fleet.Pool { return distant(s.Open(t, "limit")) }).check(t, 0, window/10)
 				})
 			})
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/ast"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,7 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 // Every text of every exported struct type holds a canary of its own, and the types are printed in every way. No canary
@@ -67,7 +70,7 @@ func canaryTypes(t *testing.T) (samples []canaryType) {
 		"ReportReader": "TestReportPrintsNoData", "PINKey": "TestPINNeverPrints", "Secret": "TestSecretNeverPrints", "Amount": "a number",
 		"Client": "TestCanaryClient",
 	}
-	for _, kind := range harness.Types(t) {
+	for _, kind := range structTypes(t) {
 		sample := sampleOf(kind)
 		exported := slices.ContainsFunc(reflect.VisibleFields(kind), reflect.StructField.IsExported)
 		require.True(t, exported || others[sample.name] != "" || strings.HasSuffix(sample.name, "Service"), "%s has no exported field: it needs a test of its own", sample.name)
@@ -141,5 +144,73 @@ func requireNoSecrets(t *testing.T, what, text string, named ...string) {
 	t.Helper()
 	for _, field := range canariesIn(text) {
 		require.False(t, strings.HasPrefix(field, "secret.") || slices.Contains(named, field), "%s shows %s", what, field)
+	}
+}
+
+// structTypes returns the client's exported struct types, and one instance of each generic struct type. It finds the types that can be reached
+// from its roots: Client, and types that only a function or an error leads to. It fails if the source declares another struct type.
+func structTypes(t *testing.T) []reflect.Type {
+	t.Helper()
+	found := map[string]reflect.Type{}
+	for _, root := range []reflect.Type{
+		reflect.TypeFor[prepaid.Client](), reflect.TypeFor[prepaid.Config](), reflect.TypeFor[prepaid.PINKeyOptions](), reflect.TypeFor[prepaid.PINKey](),
+		reflect.TypeFor[prepaid.Message](), reflect.TypeFor[prepaid.Fault](), reflect.TypeFor[prepaid.CallError](),
+		reflect.TypeFor[prepaid.APIError](), reflect.TypeFor[prepaid.DecodeError](), reflect.TypeFor[prepaid.IncompleteListError](),
+		reflect.TypeFor[prepaid.ReportError](), reflect.TypeFor[prepaid.ReportRunError](), reflect.TypeFor[prepaid.TokenError](),
+		reflect.TypeFor[prepaid.TransportError](), reflect.TypeFor[prepaid.ValidationError](),
+	} {
+		reach(root, found)
+	}
+	var declared []string
+	for _, file := range tree.Source(t) {
+		for _, declaration := range file.Decls {
+			types, ok := declaration.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range types.Specs {
+				if named, ok := spec.(*ast.TypeSpec); ok && named.Name.IsExported() {
+					if _, isStruct := named.Type.(*ast.StructType); isStruct {
+						declared = append(declared, named.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(found))
+	require.ElementsMatch(t, declared, names, "if nothing leads to a type, add it to the roots")
+	list := make([]reflect.Type, len(names))
+	for i, name := range names {
+		list[i] = found[name]
+	}
+	return list
+}
+
+// reach adds to found the struct types that can be reached from the type at.
+func reach(at reflect.Type, found map[string]reflect.Type) {
+	switch at.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		reach(at.Elem(), found)
+	case reflect.Func:
+		for in := range at.Ins() {
+			reach(in, found)
+		}
+		for out := range at.Outs() {
+			reach(out, found)
+		}
+	case reflect.Struct:
+		name, _, _ := strings.Cut(at.Name(), "[")
+		if at.PkgPath() != "github.com/cardprograms/prepaid" || found[name] != nil || !ast.IsExported(name) {
+			return
+		}
+		found[name] = at
+		for field := range at.Fields() {
+			if field.IsExported() {
+				reach(field.Type, found)
+			}
+		}
+		for method := range reflect.PointerTo(at).Methods() {
+			reach(method.Type, found)
+		}
 	}
 }

@@ -1,11 +1,9 @@
 package contract
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -103,38 +101,18 @@ func followed(echo string) map[string]string {
 	}
 }
 
-// sayOnPipes is a transport whose connections are pipes. The other end responds to every request with the same bytes, or to one.
-func sayOnPipes(response string, once bool) *http.Transport {
-	pipes := transport.New()
-	pipes.DialContext = func(context.Context, string, string) (net.Conn, error) {
-		near, far := net.Pipe()
-		go func() {
-			defer far.Close()
-			for reader := bufio.NewReader(far); ; {
-				request, err := http.ReadRequest(reader)
-				if err != nil {
-					return
-				}
-				if _, err = io.Copy(io.Discard, request.Body); err != nil {
-					return
-				}
-				if _, err = io.WriteString(far, response); err != nil || once {
-					return
-				}
-			}
-		}()
-		return near, nil
-	}
-	return pipes
-}
-
-// onPipes returns the settings of a client of sayOnPipes.
+// onPipes returns the settings of a client whose requests all get the same bytes, or one on each connection.
 func onPipes(t *testing.T, w *canaryWatch, response string, once bool) prepaid.Config {
 	t.Helper()
-	pipes := sayOnPipes(response, once)
+	server := harness.NewPipes(t, func(_ int, p *harness.Peer) {
+		if p.Send(response); once {
+			_ = p.Close()
+		}
+	})
+	pipes := server.Transport()
 	t.Cleanup(pipes.CloseIdleConnections)
 	config := canaryConfig(w, nil, false)
-	config.BaseURL, config.Transport, config.TokenSource = "http://127.0.0.1/3.0/", pipes, harness.StaticToken("t")
+	config.BaseURL, config.Transport, config.TokenSource = server.Address+"/3.0/", pipes, harness.StaticToken("t")
 	return config
 }
 

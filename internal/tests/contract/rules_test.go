@@ -258,20 +258,20 @@ func parentID[P any](at func(*P) *prepaid.TransactionID) []limit[P] {
 func TestRulesOfFunding(t *testing.T) {
 	t.Parallel()
 	type R = prepaid.RedeemFundingParams
-	amount := func(p *R) *prepaid.Amount { return &p.Amount }
-	requireLimits(t, "Funding.Redeem", harness.ValidRedeem, append(amountMeant(amount, func(p *R) *bool { return &p.ZeroAmount }),
+	redeem, amount := params[R](t, "Funding.Redeem"), func(p *R) *prepaid.Amount { return &p.Amount }
+	requireLimits(t, "Funding.Redeem", redeem, append(amountMeant(amount, func(p *R) *bool { return &p.ZeroAmount }),
 		below(amount, func(p *R) *bool { return &p.NegativeAmount }),
 		sequence(func(p *R) *int64 { return &p.OriginatingTransaction }, func(p *R) *bool { return &p.ZeroOriginating })))
 	type F = prepaid.RefundFundingParams
 	refunded := func(p *F) *prepaid.Amount { return &p.Amount }
-	requireLimits(t, "Funding.Refund", harness.ValidRefund, slices.Concat(amountMeant(refunded, func(p *F) *bool { return &p.ZeroAmount }), []limit[F]{
+	requireLimits(t, "Funding.Refund", params[F](t, "Funding.Refund"), slices.Concat(amountMeant(refunded, func(p *F) *bool { return &p.ZeroAmount }), []limit[F]{
 		below(refunded, func(p *F) *bool { return &p.NegativeAmount }),
 		sequence(func(p *F) *int64 { return &p.OriginatingTransaction }, func(p *F) *bool { return &p.ZeroOriginating }),
 	}, parentID(func(p *F) *prepaid.TransactionID { return &p.ParentTransactionID })))
 	type V = prepaid.ReverseFundingParams
-	requireLimits(t, "Funding.Reverse", harness.ValidReverse, append(parentID(func(p *V) *prepaid.TransactionID { return &p.ParentTransactionID }),
+	requireLimits(t, "Funding.Reverse", params[V](t, "Funding.Reverse"), append(parentID(func(p *V) *prepaid.TransactionID { return &p.ParentTransactionID }),
 		sequence(func(p *V) *int64 { return &p.OriginatingTransaction }, func(p *V) *bool { return &p.ZeroOriginating })))
-	zero := harness.ValidRedeem()
+	zero := redeem()
 	zero.Amount, zero.ZeroAmount, zero.OriginatingTransaction, zero.ZeroOriginating = prepaid.Amount{}, true, 0, true
 	sent := sends(t, "zero", harness.Calling("Funding.Redeem", zero)).body
 	require.Contains(t, sent, `"amount":0.00,`)

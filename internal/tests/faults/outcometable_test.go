@@ -25,7 +25,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 // The whole table of DESIGN.md, "Outcomes": every operation, and calls of Client.Do of each class, against
@@ -86,8 +85,12 @@ func tableCases(t testing.TB) []tableCase {
 // oneOfEachClass keeps one case of those of one class.
 func oneOfEachClass(t *testing.T) []tableCase {
 	t.Helper()
-	return tree.OneOfEach(tableCases(t), func(c tableCase) string {
-		return fmt.Sprint(c.safety, c.operation.Safety, c.operation.Body, c.operation.Success())
+	seen := map[string]bool{}
+	return slices.DeleteFunc(tableCases(t), func(c tableCase) bool {
+		class := fmt.Sprint(c.safety, c.operation.Safety, c.operation.Body, c.operation.Success())
+		known := seen[class]
+		seen[class] = true
+		return known
 	})
 }
 

@@ -254,8 +254,12 @@ func TestRefusedScopeStopsNoOtherCall(t *testing.T) {
 				}
 			})
 		}
+		hook := prepaid.CreateHookParams{
+			URI: "https://hooks.example/", Scope: []prepaid.CompanyID{7}, FilterSpec: prepaid.FilterAll, ReliabilityMode: prepaid.ReliabilityModeNone,
+			HMACKeyID: "k", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0f", 32)),
+		}
 		repeat(func() {
-			_, err := client.Hooks.Create(t.Context(), harness.ValidHook())
+			_, err := client.Hooks.Create(t.Context(), hook)
 			if !errors.Is(err, prepaid.ErrUnauthorized) || prepaid.OutcomeOf(err) != prepaid.OutcomeRejected {
 				t.Error(err)
 			}

@@ -57,20 +57,6 @@ func Calling(operation string, values ...any) func(context.Context, *prepaid.Cli
 	}
 }
 
-// OnlyID returns the value of ids with the type of the only parameter of an operation's Go method, or nil. It replaces lists of operations.
-func OnlyID(operation string, ids ...any) any {
-	of, name, _ := strings.Cut(operation, ".")
-	if service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of); ok {
-		method, _ := service.Type.MethodByName(name)
-		for _, id := range ids {
-			if method.Type.NumIn() == 3 && method.Type.In(2) == reflect.TypeOf(id) {
-				return id
-			}
-		}
-	}
-	return nil
-}
-
 func OpGet() Op {
 	return Op{
 		Name: "Accounts.Get", Path: "/3.0/accounts/acc-1", Account: "acc-1", Status: 200, MediaType: VendorJSON, Body: AccountJSON,

@@ -11,7 +11,6 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"testing"
@@ -63,30 +62,5 @@ func check(tb testing.TB, err error) {
 	}
 	if err != nil {
 		tb.Fatal(err)
-	}
-}
-
-// Interrupt interrupts the link eight times: in turn, it cuts the link and loses requests. Each interruption begins when due returns true,
-// and lasts 0.3 to 2.3 times a client's wait. During the third and sixth, it calls kill, which kills a client and starts another.
-func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
-	tb.Helper()
-	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
-		for waiting := time.Now(); !due(i); time.Sleep(time.Millisecond) {
-			if time.Since(waiting) > patience {
-				tb.Fatalf("what interruption %d waits for did not happen", i)
-			}
-		}
-		if i%2 == 0 {
-			l.Cut()
-		} else {
-			l.Lose(ToService) // responses arrive, and more requests follow
-		}
-		began, away := time.Now(), tenths*wait/10
-		if i == 2 || i == 5 {
-			time.Sleep(rand.N(away))
-			kill(i)
-		}
-		time.Sleep(time.Until(began.Add(away)))
-		l.Heal()
 	}
 }

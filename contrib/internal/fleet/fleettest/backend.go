@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Backend is a server that keeps limits, with events that can happen to it. Errors fail t.
@@ -142,26 +145,25 @@ const Enough = 300
 // request may arrive long after its slot was granted; LimitHolds then skips the test.
 func LimitHolds(t *testing.T, s Backend) (arrived int) {
 	const act = 800 * time.Millisecond // longer than the time after which the slots of a dead replica have rested
-	seen := Load{
-		Options: fleet.Options{Allowance: 60, Window: time.Second / 2, Lease: 200 * time.Millisecond, Replicas: 4},
-		For:     time.Hour, Distance: 5 * time.Millisecond,
-	}.traffic()
+	seen := traffic{
+		Options: fleet.Options{Allowance: 60, Window: time.Second / 2, Lease: 200 * time.Millisecond, Replicas: 4}, start: time.Now(),
+	}
 	var over atomic.Bool
 	stopped := stops()
 	var group sync.WaitGroup
-	for replica := range seen.load.Replicas {
+	for range seen.Replicas {
 		group.Go(func() {
 			pool := &mortal{Pool: s.Open(t, "limit")}
 			for !over.Load() {
 				pool.killed.Store(false)
-				l, err := fleet.New(pool, seen.load.Options)
+				l, err := fleet.New(pool, seen.Options)
 				require.NoError(t, err)
 				for range 2 + rand.N(4) {
-					seen.spell(l, replica)
+					seen.spell(l)
 				}
 				pool.killed.Store(rand.N(4) == 0)
 				if l.Close() != nil { // a replica started without the server would not know which slots were used before
-					time.Sleep(seen.load.Window)
+					time.Sleep(seen.Window)
 				}
 			}
 		})
@@ -174,10 +176,10 @@ func LimitHolds(t *testing.T, s Backend) (arrived int) {
 	time.Sleep(2 * act)
 	over.Store(true)
 	group.Wait()
-	if longest := stopped(); longest > seen.load.Window/2 {
+	if longest := stopped(); longest > seen.Window/2 {
 		t.Skipf("too slow to tell: the test stood still for %s", longest)
 	}
-	seen.CheckLimit(t)
+	CheckLimit(t, seen.arrived, seen.Options)
 	return len(seen.arrived)
 }
 
@@ -207,15 +209,54 @@ func stops() func() time.Duration {
 	}
 }
 
-func (s *Traffic) spell(l *fleet.Limiter, replica int) {
+// traffic is the requests that arrived at the service.
+type traffic struct {
+	fleet.Options
+
+	start   time.Time
+	mu      sync.Mutex
+	arrived []time.Duration // times since the start
+}
+
+func (s *traffic) spell(l *fleet.Limiter) {
 	var callers sync.WaitGroup
 	end := time.Now().Add(rand.N(300 * time.Millisecond))
 	for range rand.N(40) {
 		callers.Go(func() {
-			for time.Now().Before(end) && s.send(l, replica, rand.N(len(lanes))) {
+			for time.Now().Before(end) && s.send(l) {
 			}
 		})
 	}
 	callers.Wait()
 	time.Sleep(rand.N(50 * time.Millisecond))
+}
+
+// send sends one request, and reports whether it was admitted. Each way takes up to 2.5 ms.
+func (s *traffic) send(l *fleet.Limiter) bool {
+	slot, err := l.Acquire(context.Background(), 1+rand.N(ratelimit.Bulk))
+	if err != nil {
+		return false
+	}
+	there := rand.N(2500 * time.Microsecond)
+	s.mu.Lock()
+	s.arrived = append(s.arrived, time.Since(s.start)+there)
+	s.mu.Unlock()
+	time.Sleep(there + rand.N(2500*time.Microsecond))
+	slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
+	return true
+}
+
+// CheckLimit checks the times at which requests arrived: no window had more than the allowance.
+func CheckLimit(t *testing.T, arrived []time.Duration, limit fleet.Options) {
+	t.Helper()
+	slices.Sort(arrived)
+	most, first := 0, 0 // most requests in a sliding window; a fixed window has no more
+	for last, at := range arrived {
+		for at-arrived[first] >= limit.Window {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	t.Logf("%d requests, at most %d of %d in any window", len(arrived), most, limit.Allowance)
+	require.LessOrEqual(t, most, limit.Allowance)
 }

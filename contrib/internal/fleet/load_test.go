@@ -1,10 +1,8 @@
-package fleettest
+package fleet_test
 
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 var lanes = [...]ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 
-// Load describes replicas behind one address that always want more than the service's allowance.
-type Load struct {
+// load describes replicas behind one address that always want more than the service's allowance.
+type load struct {
 	// Options are the options of each replica, with Allowance and Window. Replicas is the number of replicas.
 	fleet.Options
 	// Callers is the number of callers in each replica: an eighth for payments, the rest for calls and bulk.
@@ -31,9 +30,10 @@ type Load struct {
 	Distance time.Duration
 }
 
-// Traffic is the requests that arrived at the service.
-type Traffic struct {
-	load  Load
+// traffic is the requests that arrived at the service.
+type traffic struct {
+	load
+
 	start time.Time
 
 	mu      sync.Mutex
@@ -44,16 +44,16 @@ type Traffic struct {
 	refused int
 }
 
-func (o Load) traffic() *Traffic {
-	seen := &Traffic{load: o, start: time.Now()}
+func (o load) traffic() *traffic {
+	seen := &traffic{load: o, start: time.Now()}
 	for range o.Replicas {
 		seen.counts = append(seen.counts, make([][fleet.LaneCount]int, max(1, int(o.For/time.Minute))))
 	}
 	return seen
 }
 
-// Run sends as much as the limiters of pool admit.
-func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
+// run sends as much as the limiters of pool admit.
+func (o load) run(t *testing.T, open func() fleet.Pool) *traffic {
 	t.Helper()
 	seen, payers := o.traffic(), o.Replicas*((o.Callers+7)/8)
 	var group sync.WaitGroup
@@ -82,22 +82,22 @@ func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 }
 
 // send sends one request, and reports whether it was admitted in time. Each way takes up to half of Distance.
-func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
+func (s *traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	ctx, began := context.Background(), time.Since(s.start)
-	if s.load.Trickle {
-		bounded, cancel := context.WithTimeout(ctx, s.load.Window/2)
+	if s.Trickle {
+		bounded, cancel := context.WithTimeout(ctx, s.Window/2)
 		defer cancel()
 		ctx = bounded
 	}
 	slot, err := l.Acquire(ctx, lanes[lane])
 	now := time.Since(s.start)
-	if err == nil && now >= s.load.For {
+	if err == nil && now >= s.For {
 		slot.Release(ratelimit.Feedback{NotSent: true})
 		return false
 	}
-	there := rand.N(s.load.Distance / 2)
+	there := rand.N(s.Distance / 2)
 	s.mu.Lock()
-	if !s.load.Trickle || lane == 0 && began > 2*s.load.Window {
+	if !s.Trickle || lane == 0 && began > 2*s.Window {
 		s.waited = max(s.waited, now-began)
 		if err != nil {
 			s.refused++
@@ -112,31 +112,16 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	if err != nil {
 		return false
 	}
-	time.Sleep(there + rand.N(s.load.Distance/2))
-	slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
+	time.Sleep(there + rand.N(s.Distance/2))
+	slot.Release(ok)
 	return true
 }
 
-// CheckLimit checks that no window had more than the allowance.
-func (s *Traffic) CheckLimit(t *testing.T) {
-	t.Helper()
-	slices.Sort(s.arrived)
-	most, first := 0, 0 // most requests in a sliding window; a fixed window has no more
-	for last, at := range s.arrived {
-		for at-s.arrived[first] >= s.load.Window {
-			first++
-		}
-		most = max(most, last-first+1)
-	}
-	t.Logf("%d requests, at most %d of %d in any window", len(s.arrived), most, s.load.Allowance)
-	require.LessOrEqual(t, most, s.load.Allowance)
-}
-
-// Check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no replica
+// check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no replica
 // and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than the duration longest.
-func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
+func (s *traffic) check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
-	s.CheckLimit(t)
+	fleettest.CheckLimit(t, s.arrived, s.Options)
 	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica in total
 	for _, minutes := range s.counts {
 		all := 0
@@ -148,12 +133,12 @@ func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 		}
 		fewest = min(fewest, all)
 	}
-	used := float64(len(s.arrived)) / float64(s.load.Allowance) * s.load.Window.Seconds() / s.load.For.Seconds()
-	even := float64(len(s.arrived)) / float64(s.load.Replicas)
+	used := float64(len(s.arrived)) / float64(s.Allowance) * s.Window.Seconds() / s.For.Seconds()
+	even := float64(len(s.arrived)) / float64(s.Replicas)
 	t.Logf("%.2f %% of the allowance; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait %s",
 		100*used, 100*float64(fewest)/even, seldom, s.waited.Round(time.Millisecond))
 	require.GreaterOrEqual(t, used, least)
-	if s.load.For >= time.Minute { // in the first windows, the first replicas have more
+	if s.For >= time.Minute { // in the first windows, the first replicas have more
 		require.GreaterOrEqual(t, float64(fewest), 0.9*even)
 	}
 	require.Positive(t, seldom)
