@@ -5,11 +5,16 @@
 package bench
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/exec"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -85,10 +90,10 @@ func processTime() time.Duration {
 }
 
 // newClient returns a client with all features on: tokens, limiter, retries, validation, log and trace.
-func newClient(t testing.TB, transport http.RoundTripper) *prepaid.Client {
+func newClient(t testing.TB, address string, transport http.RoundTripper) *prepaid.Client {
 	var seen atomic.Int64
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: base, Vendor: "vendor", Transport: transport, UserAgent: "bench/1",
+		BaseURL: address, Vendor: "vendor", Transport: transport, UserAgent: "bench/1",
 		ClientID: "bench", ClientSecret: prepaid.NewSecret("secret"),
 		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		Trace: &prepaid.Trace{
@@ -100,32 +105,38 @@ func newClient(t testing.TB, transport http.RoundTripper) *prepaid.Client {
 	return client
 }
 
-func runClient(run runner, transport http.RoundTripper, call func(*prepaid.Client) error) {
+func runClient(run runner, address string, transport http.RoundTripper, call func(*prepaid.Client) error) {
 	run("ours", func(t testing.TB) (func() error, func() error) {
-		client := newClient(t, transport)
+		client := newClient(t, address, transport)
 		return func() error { return call(client) }, client.Close
 	})
 }
 
-func runBaseline(run runner, transport http.RoundTripper, call func(*baselineClient) error) {
-	client := &baselineClient{http: &http.Client{Transport: transport}, base: base}
-	run("baseline", func(testing.TB) (func() error, func() error) {
-		return func() error { return call(client) }, func() error { return nil }
-	})
+func runBaseline(run runner, address string, transport http.RoundTripper, call func(*baselineClient) error) {
+	client := &baselineClient{http: &http.Client{Transport: transport}, base: address}
+	run("baseline", withoutClient(func() error { return call(client) }))
+}
+
+func withoutClient(call func() error) opener {
+	return func(testing.TB) (func() error, func() error) { return call, func() error { return nil } }
 }
 
 // compare measures a call that reads JSON. The baseline reads it into a value of type plain.
-func compare(run runner, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
-	runBaseline(run, transport, func(c *baselineClient) error {
+func compare(run runner, address string, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
+	runBaseline(run, address, transport, func(c *baselineClient) error {
 		return c.call(context.Background(), http.MethodGet, path, nil, reflect.New(plain).Interface())
 	})
-	runClient(run, transport, call)
+	runClient(run, address, transport, call)
 }
 
-func BenchmarkAccount(b *testing.B) { compareAccount(timed(b)) }
+func BenchmarkAccount(b *testing.B) {
+	transport := newMemory(accountBody(7), 0)
+	compareAccount(timed(b), base, transport)
+	runSide(b, "least", withoutClient(least(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil)))
+}
 
-func compareAccount(run runner) {
-	compare(run, newMemory(accountBody(7), 0), "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
+func compareAccount(run runner, address string, transport http.RoundTripper) {
+	compare(run, address, transport, "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
 		_, err := c.Accounts.Get(context.Background(), "EAID0000000000000007", prepaid.IncludeCardholder)
 		return err
 	})
@@ -137,7 +148,7 @@ func compareAccountPage(run runner) {
 	search := prepaid.SearchCompanyParams{
 		Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
 	}
-	compare(run, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+	compare(run, base, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Account]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, search)
 			return err
@@ -149,34 +160,67 @@ func BenchmarkTransactionPage(b *testing.B) { compareTransactionPage(timed(b)) }
 func compareTransactionPage(run runner) {
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Page: 1, Size: pageItems}}
 	transport := newMemory(list(pageItems, transactionBody), pageItems)
-	compare(run, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+	compare(run, base, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Transaction]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", params)
 			return err
 		})
 }
 
-func BenchmarkTransfer(b *testing.B) { compareTransfer(timed(b)) }
+const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
 
-func compareTransfer(run runner) {
-	transport := newMemory(`{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`, 0)
+func BenchmarkTransfer(b *testing.B) {
+	transport := newMemory(transferResult, 0)
+	body := compareTransfer(timed(b), base, transport)
+	encoded, err := json.Marshal(body)
+	require.NoError(b, err)
+	runSide(b, "least", withoutClient(least(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded)))
+}
+
+// compareTransfer measures a transfer, and returns the body of its request.
+func compareTransfer(run runner, address string, transport http.RoundTripper) plainTransfer {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	body := plainTransfer{
 		RequestID: string(key), Amount: "25.50", SourceReference: "payroll run 7",
 		DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: 2950,
 	}
-	runBaseline(run, transport, func(c *baselineClient) error {
+	runBaseline(run, address, transport, func(c *baselineClient) error {
 		var result struct {
 			TransactionID int64  `json:"transaction_id"`
 			CorrelationID string `json:"correlation_id"`
 		}
 		return c.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
 	})
-	runClient(run, transport, func(c *prepaid.Client) error {
+	runClient(run, address, transport, func(c *prepaid.Client) error {
 		_, err := c.Accounts.Transfer(context.Background(), "EAID0000000000000007", prepaid.TransferParams{
 			RequestID: key, Amount: prepaid.Cents(2550), SourceReference: "payroll run 7",
 			DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: prepaid.TransferTypeLoad,
 		})
 		return err
 	})
+	return body
+}
+
+// BenchmarkLoopback measures calls over TCP. The server is a process of its own, so that its cost does not count.
+func BenchmarkLoopback(b *testing.B) {
+	program, err := os.Executable()
+	require.NoError(b, err)
+	server := exec.CommandContext(context.Background(), program)
+	server.Env = append(os.Environ(), serverVariable+"=1")
+	in, err := server.StdinPipe()
+	require.NoError(b, err)
+	out, err := server.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, server.Start())
+	b.Cleanup(func() {
+		require.NoError(b, in.Close())
+		require.NoError(b, server.Wait())
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(b, err)
+	address = strings.TrimSpace(address)
+	transport := &http.Transport{}
+	b.Cleanup(transport.CloseIdleConnections)
+	b.Run("call=account", func(b *testing.B) { compareAccount(timed(b), address, transport) })
+	b.Run("call=transfer", func(b *testing.B) { compareTransfer(timed(b), address, transport) })
 }

@@ -14,7 +14,7 @@ import (
 // BenchmarkToken requests a valid token, on two cores.
 func BenchmarkToken(b *testing.B) {
 	static := oauth2.ReuseTokenSource(&oauth2.Token{AccessToken: "token", Expiry: time.Now().Add(time.Hour)}, nil)
-	client := newClient(b, newMemory(tokenBody, 0))
+	client := newClient(b, base, newMemory(tokenBody, 0))
 	defer func() { require.NoError(b, client.Close()) }()
 	run := func(side string, token func() error) {
 		b.Run("side="+side, func(b *testing.B) {

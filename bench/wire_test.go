@@ -107,7 +107,7 @@ func TestBothSidesReadTheSame(t *testing.T) {
 	require.Less(t, len(body), 97_000)
 	accounts := reflect.New(reflect.SliceOf(plainOf[prepaid.Account]()))
 	require.NoError(t, json.Unmarshal([]byte(body), accounts.Interface()))
-	client := newClient(t, newMemory(body, pageItems))
+	client := newClient(t, base, newMemory(body, pageItems))
 	page, err := client.Accounts.SearchCompanyPage(t.Context(), 40000, prepaid.SearchCompanyParams{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, pageItems)
