@@ -1,8 +1,4 @@
-// Package bench compares the cost of the client with the cost of the same work without it. The goals of allocations, bytes and size do not
-// depend on the machine; tests check them. For times:
-//
-//	go test -run '^$' -bench 'Account|Transfer' -benchtime 900x -count 10 . | benchstat -col /side -
-package bench
+package main
 
 import (
 	"bufio"
@@ -32,15 +28,7 @@ const base = "https://api.example.com/3.0/"
 const callsOfClient = 900
 
 // opener prepares a side of a comparison. Each use of call is one unit of work.
-type opener func(testing.TB) (call, done func() error)
-
-// runner measures a side.
-type runner func(side string, open opener)
-
-// timed returns a runner of benchmarks.
-func timed(b *testing.B) runner {
-	return func(side string, open opener) { runSide(b, side, open) }
-}
+type opener func(*testing.B) (call, done func() error)
 
 // runSide measures a side, also in the processor time of this process, which includes the garbage collector's. Other work on the
 // machine does not count, so this time is steadier than wall time.
@@ -73,10 +61,10 @@ func runSide(b *testing.B, name string, open opener) {
 }
 
 // openWarm fills pools and connections.
-func openWarm(t testing.TB, open opener) (call, done func() error) {
-	call, done = open(t)
+func openWarm(b *testing.B, open opener) (call, done func() error) {
+	call, done = open(b)
 	for range 5 {
-		require.NoError(t, call())
+		require.NoError(b, call())
 	}
 	return call, done
 }
@@ -105,62 +93,58 @@ func newClient(t testing.TB, address string, transport http.RoundTripper) *prepa
 	return client
 }
 
-func runClient(run runner, address string, transport http.RoundTripper, call func(*prepaid.Client) error) {
-	run("ours", func(t testing.TB) (func() error, func() error) {
-		client := newClient(t, address, transport)
+func runClient(b *testing.B, address string, transport http.RoundTripper, call func(*prepaid.Client) error) {
+	runSide(b, "ours", func(b *testing.B) (func() error, func() error) {
+		client := newClient(b, address, transport)
 		return func() error { return call(client) }, client.Close
 	})
 }
 
-func runBaseline(run runner, address string, transport http.RoundTripper, call func(*baselineClient) error) {
+func runBaseline(b *testing.B, address string, transport http.RoundTripper, call func(*baselineClient) error) {
 	client := &baselineClient{http: &http.Client{Transport: transport}, base: address}
-	run("baseline", withoutClient(func() error { return call(client) }))
+	runSide(b, "baseline", withoutClient(func() error { return call(client) }))
 }
 
 func withoutClient(call func() error) opener {
-	return func(testing.TB) (func() error, func() error) { return call, func() error { return nil } }
+	return func(*testing.B) (func() error, func() error) { return call, func() error { return nil } }
 }
 
 // compare measures a call that reads JSON. The baseline reads it into a value of type plain.
-func compare(run runner, address string, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
-	runBaseline(run, address, transport, func(c *baselineClient) error {
+func compare(b *testing.B, address string, transport http.RoundTripper, path string, plain reflect.Type, call func(*prepaid.Client) error) {
+	runBaseline(b, address, transport, func(c *baselineClient) error {
 		return c.call(context.Background(), http.MethodGet, path, nil, reflect.New(plain).Interface())
 	})
-	runClient(run, address, transport, call)
+	runClient(b, address, transport, call)
 }
 
 func BenchmarkAccount(b *testing.B) {
 	transport := newMemory(accountBody(7), 0)
-	compareAccount(timed(b), base, transport)
+	compareAccount(b, base, transport)
 	runSide(b, "least", withoutClient(least(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil)))
 }
 
-func compareAccount(run runner, address string, transport http.RoundTripper) {
-	compare(run, address, transport, "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
+func compareAccount(b *testing.B, address string, transport http.RoundTripper) {
+	compare(b, address, transport, "accounts/EAID0000000000000007?with_personal=1", plainOf[prepaid.Account](), func(c *prepaid.Client) error {
 		_, err := c.Accounts.Get(context.Background(), "EAID0000000000000007", prepaid.IncludeCardholder)
 		return err
 	})
 }
 
-func BenchmarkAccountPage(b *testing.B) { compareAccountPage(timed(b)) }
-
-func compareAccountPage(run runner) {
+func BenchmarkAccountPage(b *testing.B) {
 	search := prepaid.SearchCompanyParams{
 		Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
 	}
-	compare(run, base, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+	compare(b, base, newMemory(list(pageItems, accountBody), pageItems), "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Account]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, search)
 			return err
 		})
 }
 
-func BenchmarkTransactionPage(b *testing.B) { compareTransactionPage(timed(b)) }
-
-func compareTransactionPage(run runner) {
+func BenchmarkTransactionPage(b *testing.B) {
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Page: 1, Size: pageItems}}
 	transport := newMemory(list(pageItems, transactionBody), pageItems)
-	compare(run, base, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+	compare(b, base, transport, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
 		reflect.SliceOf(plainOf[prepaid.Transaction]()), func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", params)
 			return err
@@ -171,27 +155,27 @@ const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f
 
 func BenchmarkTransfer(b *testing.B) {
 	transport := newMemory(transferResult, 0)
-	body := compareTransfer(timed(b), base, transport)
+	body := compareTransfer(b, base, transport)
 	encoded, err := json.Marshal(body)
 	require.NoError(b, err)
 	runSide(b, "least", withoutClient(least(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded)))
 }
 
 // compareTransfer measures a transfer, and returns the body of its request.
-func compareTransfer(run runner, address string, transport http.RoundTripper) plainTransfer {
+func compareTransfer(b *testing.B, address string, transport http.RoundTripper) plainTransfer {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	body := plainTransfer{
 		RequestID: string(key), Amount: "25.50", SourceReference: "payroll run 7",
 		DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: 2950,
 	}
-	runBaseline(run, address, transport, func(c *baselineClient) error {
+	runBaseline(b, address, transport, func(c *baselineClient) error {
 		var result struct {
 			TransactionID int64  `json:"transaction_id"`
 			CorrelationID string `json:"correlation_id"`
 		}
 		return c.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
 	})
-	runClient(run, address, transport, func(c *prepaid.Client) error {
+	runClient(b, address, transport, func(c *prepaid.Client) error {
 		_, err := c.Accounts.Transfer(context.Background(), "EAID0000000000000007", prepaid.TransferParams{
 			RequestID: key, Amount: prepaid.Cents(2550), SourceReference: "payroll run 7",
 			DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: prepaid.TransferTypeLoad,
@@ -203,9 +187,7 @@ func compareTransfer(run runner, address string, transport http.RoundTripper) pl
 
 // BenchmarkLoopback measures calls over TCP. The server is a process of its own, so that its cost does not count.
 func BenchmarkLoopback(b *testing.B) {
-	program, err := os.Executable()
-	require.NoError(b, err)
-	server := exec.CommandContext(context.Background(), program)
+	server := exec.CommandContext(context.Background(), executable(b))
 	server.Env = append(os.Environ(), serverVariable+"=1")
 	in, err := server.StdinPipe()
 	require.NoError(b, err)
@@ -221,6 +203,6 @@ func BenchmarkLoopback(b *testing.B) {
 	address = strings.TrimSpace(address)
 	transport := &http.Transport{}
 	b.Cleanup(transport.CloseIdleConnections)
-	b.Run("call=account", func(b *testing.B) { compareAccount(timed(b), address, transport) })
-	b.Run("call=transfer", func(b *testing.B) { compareTransfer(timed(b), address, transport) })
+	b.Run("call=account", func(b *testing.B) { compareAccount(b, address, transport) })
+	b.Run("call=transfer", func(b *testing.B) { compareTransfer(b, address, transport) })
 }

@@ -1,4 +1,4 @@
-// Program plain reads an account with the standard library: the baseline of a program's size.
+// Program sizeplain reads an account with the standard library: the baseline of a program's size.
 package main
 
 import (
