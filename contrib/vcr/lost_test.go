@@ -11,15 +11,15 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	t.Helper()
-	params := harness.ValidRedeem()
-	params.AccountID, params.Amount = id, prepaid.MustAmount("5.00")
-	_, err := c.Funding.Redeem(t.Context(), params)
+	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount("5.00"), AccountID: id, Exception: prepaid.FundingExceptionNone, MerchantNameLocation: "m", Currency: "036",
+		OriginatingTransaction: 1, CardAcceptorID: "c", CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
+	})
 	return err
 }
 
