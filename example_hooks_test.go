@@ -24,14 +24,6 @@ func hookParams(uri string) prepaid.CreateHookParams {
 	}
 }
 
-// withHook starts an emulator with a hook. Close it at the end.
-func withHook() (*prepaidtest.Server, prepaid.HookID) {
-	srv := emulator(prepaidtest.Options{})
-	created, err := srv.Client().Hooks.Create(context.Background(), hookParams("https://cards.example.com/hooks"))
-	check(err)
-	return srv, created
-}
-
 // missedMessages starts an emulator with a hook whose receiver responds to the ping and then goes down while the service
 // sends it count transactions. Close the emulator at the end.
 func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID) {

@@ -9,13 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// printHistory prints the transactions that the simulator has booked.
-func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
-	for _, tx := range srv.Transactions(id) {
-		fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
-	}
-}
-
 // purchase describes a purchase of 30.00 in a shop.
 func purchase(id prepaid.AccountID) prepaid.SimulateParams {
 	return prepaid.SimulateParams{

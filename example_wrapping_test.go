@@ -47,36 +47,6 @@ type reporter interface {
 
 var _ reporter = (*prepaid.ReportingService)(nil)
 
-// fakeReporter returns a report without a service.
-type fakeReporter struct{ content prepaid.Report }
-
-func (f fakeReporter) Run(_ context.Context, template string, params prepaid.RunReportParams) (*prepaid.ReportReader, error) {
-	run := prepaid.ReportRun{Template: template, ID: "r-1", RequestedAt: time.Now(), ColumnHeaders: params.IncludeColumnHeaders}
-	return f.content.Reader(run), nil
-}
-
-// sum adds up the second column of a report.
-func sum(ctx context.Context, r reporter) (total prepaid.Amount, err error) {
-	report, err := r.Run(ctx, "settlement", prepaid.RunReportParams{})
-	if err != nil {
-		return total, err
-	}
-	defer report.Close()
-	for row, err := range report.Rows() {
-		if err != nil {
-			return prepaid.Amount{}, err // a part of a report is not a total
-		}
-		amount, err := prepaid.ParseAmount(row[1])
-		if err != nil {
-			return prepaid.Amount{}, err
-		}
-		if total, err = total.Add(amount); err != nil {
-			return prepaid.Amount{}, err
-		}
-	}
-	return total, nil
-}
-
 // stub returns a fixed result or error.
 type stub struct {
 	result *prepaid.TransferResult
