@@ -58,17 +58,6 @@ func (s *Server) Deliveries() []Delivery {
 	})
 }
 
-// Deliver queues body, an earlier or a new message, for a hook, and returns before the message is sent. Like any other message,
-// this one is signed, takes armed faults and is in Deliveries, but it is not retried. The body must be a JSON object with the
-// strings "id" and "type", and the hook must be enabled. Otherwise nothing is sent, and Deliver returns an error without any
-// value of the body.
-func (s *Server) Deliver(hook prepaid.HookID, body string) error {
-	if err := s.service.Hooks.Deliver(string(hook), body); err != nil {
-		return fmt.Errorf("prepaidtest: Deliver: %w", err)
-	}
-	return nil
-}
-
 // WaitIdle returns when no request is still running after its response (CommitAfter) and no webhook message is queued
 // or being sent, or when ctx ends. It does not wait for retries and alerts that are due later on the server's clock.
 func (s *Server) WaitIdle(ctx context.Context) error {

@@ -50,7 +50,7 @@
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the faults as text, for ParseFault and ParseDeliveryFault. When a test
-// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly lists the allowed operations: any
+// fails, its log shows the last requests and deliveries. AllowOnly lists the allowed operations: any
 // other operation fails the test.
 //
 // # Restarts

@@ -55,56 +55,6 @@ func TestFault_SubstituteContentType(t *testing.T) {
 	require.Empty(t, c.get(settlement+"/reports/"+run).ok().header.Values("Content-Type"))
 }
 
-func TestFault_WrongLength(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{ReportDelay: -1})
-	id := c.AddAccount(SeedAccount{})
-	path := "accounts/" + id
-	want := c.get(path).ok().body
-	c.Inject("GET /accounts/{id}", WrongLength(7), WrongLength(-7), WrongLength(-100_000))
-	got, err := c.try("GET", path, "", c.header(""))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, want, got.body)
-	require.Equal(t, want[:len(want)-7], c.get(path).ok().body)
-	require.Empty(t, c.get(path).ok().body)
-
-	c.AddReportCSV("small", "a,b\n1,2\n")
-	run := string(c.get("reporting/templates/small?include_column_headers=true").ok().body)
-	path = "reporting/templates/small/reports/" + run
-	want = c.get(path).ok().body
-	c.Inject(resultOperation, WrongLength(1), WrongLength(-1))
-	got, err = c.try("GET", path, "", c.header(""))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, want, got.body)
-	require.Equal(t, want[:len(want)-1], c.get(path).ok().body)
-
-	c.AddReport("broken", func(io.Writer, bool) (int, error) { return 0, io.ErrNoProgress })
-	run = string(c.get("reporting/templates/broken?include_column_headers=true").ok().body)
-	c.Inject(resultOperation, WrongLength(1).Always())
-	_, err = c.try("GET", "reporting/templates/broken/reports/"+run, "", c.header(""))
-	require.Error(t, err)
-}
-
-// A caller that stops reading does not prevent Close.
-func TestFault_WrongLengthEndsWithTheServer(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{ReportDelay: -1})
-	c.AddReport("huge", func(w io.Writer, _ bool) (int, error) {
-		line := []byte(strings.Repeat("x", 1<<16) + "\n")
-		for range 1 << 9 {
-			if _, err := w.Write(line); err != nil {
-				return 0, err
-			}
-		}
-		return 1 << 9, nil
-	})
-	run := string(c.get("reporting/templates/huge?include_column_headers=true").ok().body)
-	c.Inject(resultOperation, WrongLength(1))
-	_, err := c.open("reporting/templates/huge/reports/" + run).Read(make([]byte, 1))
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-}
-
 func TestFault_ExpireToken(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})
@@ -145,8 +95,6 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		"slow-body 10ms":                                   SlowBody(10 * time.Millisecond),
 		`content-type "text/plain; charset=utf-8"`:         SubstituteContentType("text/plain; charset=utf-8"),
 		`content-type ""`:                                  SubstituteContentType(""),
-		"wrong-length +5":                                  WrongLength(5),
-		"wrong-length -5":                                  WrongLength(-5),
 		"too-many-requests 2s x3 p0.5":                     TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
 		"too-many-requests x3":                             TooManyRequests(0).Times(3),
 		"expire-token":                                     ExpireToken(),
@@ -173,7 +121,7 @@ func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 		"": "known are commit-then-drop, ", "hunter2": "known are commit-then-drop, ", "x3": "known are commit-then-drop, ",
 		"respond": "the status is missing", "respond hunter2": "the status must be", "respond 99": "200 to 999",
 		"respond 400 code hunter2": "a word too many", "delay": "the duration is missing", "delay hunter2": "the duration must be",
-		"delay -2s": "must not be negative", "wrong-length 0": "wrong by more than 0", `content-type "hunter2`: "does not end",
+		"delay -2s": "must not be negative", `content-type "hunter2`: "does not end",
 		"content-type x3": "the type is missing", "respond-body 200 hunter2": "the body is missing",
 		"truncate x0": "times must be", "truncate x1.5": "whole number", "truncate p2": "probability must be", "truncate p1-e": "must have a number",
 		"truncate x2 x3": "repeated", "truncate always x3": "contradicts", "truncate pings": "is not for this", "truncate x3 hunter2": "too many",

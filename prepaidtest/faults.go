@@ -67,10 +67,6 @@ func SubstituteContentType(value string) Fault {
 	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
 
-// WrongLength carries the request out, adds delta to Content-Length (a negative delta subtracts, never below
-// zero), sends the body and closes the connection.
-func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
-
 // CommitAfter makes the faults DropBeforeCommit, Respond, RespondBody and ProxyPage carry out the request, of any operation,
 // later: d (above 0) of real time after the response was sent or the connection was cut. Such a fault is like a gateway that
 // gives up while the service continues. The request runs until it is carried out: a transfer with the same request_id that

@@ -203,7 +203,6 @@ func TestFault_BadNumbersFailTheTest(t *testing.T) {
 		"duration must":        Delay(-1),
 		"must not be negative": SlowBody(-time.Second),
 		"not be negative":      TooManyRequests(-1),
-		"length must":          WrongLength(0),
 	} {
 		recorder := &failures{TB: t}
 		s := NewServer(recorder, Options{})

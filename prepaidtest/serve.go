@@ -9,7 +9,6 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
 // ServeHTTP responds to one request. The server calls it for requests to its own address; use it to mount the
@@ -42,7 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch { // log the request before the caller can look it up, except for responses that are made while being sent
 	case fault.TakesOver():
 		s.record(&entry, c, response, fault, time.Since(began))
-		fault.Send(s.activity, w, response)
+		fault.Send(w, response)
 	case response.Stream == nil:
 		s.record(&entry, c, response, fault, time.Since(began))
 		response.Write(fault.Slow(s.activity, w, r), r, s.front)
@@ -56,13 +55,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response.Release()
 }
 
-// respond returns the response to a request. It checks in a gateway's order: address, size, expectations of the test,
+// respond returns the response to a request. It checks in a gateway's order: size, expectations of the test,
 // rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
-	if !gate.Whitelist(s.settings.AllowedAddresses).Admits(clientAddress(c.Request)) {
-		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
-	}
 	if c.Late {
 		return c.Refuse(http.StatusRequestTimeout, "invalid_request", "the body did not arrive in time"), nil
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,11 +14,10 @@ const mediaOctets = "application/octet-stream"
 
 // Form has choices that the reference leaves open about requests and responses.
 type Form struct {
-	MediaType     string // of JSON bodies
-	Lenient       bool   // limits and unknown names are not checked
-	QuotedStrings bool   // octet streams are JSON strings
-	PageSizes     wire.PageSizes
-	buffers       buffers
+	MediaType string // of JSON bodies
+	Lenient   bool   // limits and unknown names are not checked
+	PageSizes wire.PageSizes
+	buffers   buffers
 }
 
 // Call is one request on its way through the server.
@@ -50,11 +48,8 @@ func (c *Call) Encoded(status int, text []byte) Response {
 	return Response{Status: status, ContentType: c.Form.MediaType, Body: text}
 }
 
-// Octets responds with a bare string, or a quoted string with QuotedStrings.
+// Octets responds with a string without quotes.
 func (c *Call) Octets(text string) Response {
-	if c.Form.QuotedStrings {
-		text = strconv.Quote(text)
-	}
 	return Response{Status: http.StatusOK, ContentType: mediaOctets, Body: []byte(text)}
 }
 

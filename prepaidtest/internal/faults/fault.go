@@ -27,7 +27,6 @@ type Fault struct {
 	ContentType string
 	Body        string
 	Wait        time.Duration
-	Delta       int
 	Late        bool          // the request is carried out after the response
 	After       time.Duration // time from the response until then
 }
@@ -46,7 +45,6 @@ const (
 	SlowBody
 	ProxyPage
 	ContentType
-	WrongLength
 	TooMany
 	ExpireToken
 )
@@ -61,10 +59,6 @@ func (f Fault) Check() error {
 	case Delay, SlowBody, TooMany:
 		if f.Wait < 0 {
 			return errors.New("the duration must not be negative")
-		}
-	case WrongLength:
-		if f.Delta == 0 {
-			return errors.New("the length must be wrong by more than 0")
 		}
 	}
 	switch {

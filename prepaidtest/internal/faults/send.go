@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"net"
 	"net/http"
 
@@ -18,7 +16,7 @@ func (f *Fault) Drops() bool {
 
 // TakesOver reports whether the fault writes the response to the connection itself.
 func (f *Fault) TakesOver() bool {
-	return f.Drops() || (f != nil && (f.Kind == Truncate || f.Kind == WrongLength))
+	return f.Drops() || (f != nil && f.Kind == Truncate)
 }
 
 // RewriteHeader changes the headers of the response.
@@ -37,12 +35,10 @@ func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.
 }
 
 // Send writes the response, changed by the fault, and cuts the connection.
-func (f *Fault) Send(running *activity.Activity, w http.ResponseWriter, a exchange.Response) {
+func (f *Fault) Send(w http.ResponseWriter, a exchange.Response) {
 	switch {
 	case f.Drops():
 		exchange.Cut(w, nil)
-	case f.Kind == WrongLength:
-		writeWrongLength(running, w, a, f.Delta)
 	case a.Stream != nil:
 		truncateStream(w, a)
 	default:
@@ -57,45 +53,6 @@ func truncated(response exchange.Response) []byte {
 		return whole[:len(whole)/2]
 	}
 	return whole[:len(whole)-len(response.Body)/2]
-}
-
-// writeWrongLength makes a streamed body twice: to measure its length, and to send it.
-func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a exchange.Response, delta int) {
-	if a.Stream == nil {
-		a.Stream = func(w io.Writer) error {
-			_, err := w.Write(a.Body)
-			return err
-		}
-	}
-	var length byteCounter
-	if a.Stream(&length) != nil {
-		exchange.Cut(w, nil)
-		return
-	}
-	connection := exchange.TakeOver(w)
-	sent := make(chan struct{})
-	running.Run(func() { // net/http no longer closes this connection
-		select {
-		case <-running.Stopping():
-			_ = connection.Close()
-		case <-sent:
-		}
-	})
-	buffered := bufio.NewWriter(connection) // keeps its first error
-	_, _ = buffered.Write(a.RawHead(max(int(length)+delta, 0), false))
-	if a.Stream(buffered) == nil {
-		_ = buffered.Flush() // fails if the caller has disconnected
-	}
-	close(sent)
-	_ = connection.Close()
-}
-
-type byteCounter int
-
-// Write counts the bytes.
-func (n *byteCounter) Write(p []byte) (int, error) {
-	*n += byteCounter(len(p))
-	return len(p), nil
 }
 
 // SlowPiece is the number of bytes between two pauses.

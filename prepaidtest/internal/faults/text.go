@@ -13,7 +13,7 @@ func kindWords() map[Kind]string {
 		None: "nothing", CommitThenDrop: "commit-then-drop", DropBeforeCommit: "drop-before-commit",
 		Respond: "respond", RespondWith: "respond-body", Delay: "delay", Truncate: "truncate",
 		SlowBody: "slow-body", ProxyPage: "proxy-page", ContentType: "content-type",
-		WrongLength: "wrong-length", TooMany: "too-many-requests", ExpireToken: "expire-token",
+		TooMany: "too-many-requests", ExpireToken: "expire-token",
 	}
 }
 
@@ -31,7 +31,6 @@ func Forms() []string {
 		"truncate: carry out, then cut the connection in the middle of the response",
 		"slow-body PAUSE: carry out, then send the response 16 bytes at a time with a pause between",
 		`content-type "TYPE": carry out, then send the response under another Content-Type; "" sends none`,
-		"wrong-length DELTA: carry out, then announce this many bytes more or, below zero, fewer than are sent",
 		"nothing: carry out and count",
 		"... commit-after DURATION: of a fault with nothing carried out: carry out all the same, this much later",
 	}, scheduleForms()...)
@@ -63,8 +62,6 @@ func (f Fault) String() string {
 		words = append(words, strconv.Itoa(f.Status))
 	case ContentType:
 		words = append(words, strconv.Quote(f.ContentType))
-	case WrongLength:
-		words = append(words, fmt.Sprintf("%+d", f.Delta))
 	case Delay, SlowBody:
 		words = append(words, f.Wait.String())
 	case TooMany:
@@ -111,8 +108,6 @@ func Parse(text string) (Fault, error) {
 		f.Status = p.integer("the status")
 	case ContentType:
 		f.ContentType = p.next("the type")
-	case WrongLength:
-		f.Delta = p.integer("the length")
 	case Delay, SlowBody:
 		f.Wait = p.duration("the duration")
 	case TooMany:

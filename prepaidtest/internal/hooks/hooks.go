@@ -65,9 +65,6 @@ type Options struct {
 	Retries      []time.Duration
 	Timeout      time.Duration
 	AlertEvery   time.Duration
-	PingType     string
-	AlertType    string
-	Filters      map[string]func(ledger.Item) bool
 	LogSize      int
 }
 
@@ -105,6 +102,7 @@ type hookBody struct {
 
 const (
 	reliabilityStore = "store_undeliverable"
+	anyTransaction   = "*" // the only filter_spec that the reference shows
 )
 
 func (h *Hook) body() hookBody {
@@ -147,8 +145,8 @@ func (s *Hooks) Limit(config *Config, fault func(field, rule string)) {
 	case s.with.Lenient:
 	case config.URI != "" && !s.isHookURI(config.URI):
 		fault("uri", "must be a valid HTTPS URI")
-	case config.Filter != "" && !s.isFilter(config.Filter):
-		fault("filter_spec", "must be a known filter")
+	case config.Filter != "" && config.Filter != anyTransaction:
+		fault("filter_spec", "must be "+anyTransaction)
 	}
 }
 
@@ -290,11 +288,6 @@ func (s *Hooks) isHookURI(text string) bool {
 		return parsed.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 	}
 	return parsed.Scheme == "https"
-}
-
-func (s *Hooks) isFilter(spec string) bool {
-	_, known := s.with.Filters[spec]
-	return known || spec == "*"
 }
 
 // Attempts returns the delivery attempts that the log still has, oldest first.

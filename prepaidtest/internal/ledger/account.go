@@ -57,7 +57,7 @@ type Account struct {
 	Items        []Item              `json:"transactions"`
 	WalletTokens []state.WalletToken `json:"wallet_tokens,omitzero"`
 	PIN          string              `json:"pin,omitzero"`
-	PINTries     int                 `json:"pin_tries,omitzero"` // consecutive wrong tries; see the option PINTries
+	PINTries     int                 `json:"pin_tries,omitzero"` // of states that earlier versions saved
 	Company      *Company            `json:"-"`
 	indexed      Key
 	personal     []byte // JSON of Cardholder, encoded once for all responses
