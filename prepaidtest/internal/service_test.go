@@ -53,7 +53,7 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 		"pin.PINs": 7, "pin.Identity": 2,
 		"hooks.Config": 7, "hooks.Hook": 8, "hooks.Task": 4,
 		"gate.Tokens": 5,
-		"ids.Source": 4,
+		"ids.Source":  4,
 	} {
 		require.Equal(t, want, fields[name], "%s: save and restore the new field, or do without", name)
 	}

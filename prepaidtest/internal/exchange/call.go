@@ -30,7 +30,6 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // number of transfer responses cached before arrival
 
-	Readable bool // body was read as a JSON object
 	Late     bool // body did not arrive in time
 	Replayed bool // response is the cached one of an earlier request
 
