@@ -1,7 +1,7 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test suites cover busy lint bench fuzz emulator ci nightly layout vet docs api api-renew licences vulns mutants tour
+.PHONY: help test suites cover busy lint bench fuzz emulator ci nightly vet docs api api-renew licences vulns mutants tour
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,9 +38,6 @@ ci: ## everything that must pass before a change is merged
 
 nightly: ## the same tests for longer, with the next Go, the other JSON library, 32 bits and other systems
 	@bash .ci/run nightly
-
-layout: ## the dependencies between the client's files, and the limits of the layout
-	@bash .ci/run layout
 
 vet: ## gofmt, go vet, go fix, go.mod, waits in tests
 	@go vet ./...

@@ -28,25 +28,6 @@ func ExampleAccountsService_Get() {
 	// Ada 1990-05-01 true
 }
 
-// Summary is a short Get, for state and balance.
-func ExampleAccountsService_Summary() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Adjust(id, "-33.30")
-	srv.SetStatus(id, "suspected_fraud")
-
-	account, err := client.Accounts.Summary(context.Background(), id)
-	check(err)
-	fmt.Println(account.Status, account.Balance, account.PlasticEnabled)
-	if account.Status != prepaid.AccountStatusActive {
-		fmt.Println("do not pay to this card")
-	}
-	// Output:
-	// suspected_fraud 66.70 true
-	// do not pay to this card
-}
-
 // Setting the same state twice does no harm, so the client repeats it if a response is lost. The only exceptions are
 // the states active and pre_active.
 func ExampleAccountsService_SetStatus() {
@@ -67,23 +48,6 @@ func ExampleAccountsService_SetStatus() {
 	// <nil> closed
 	// outcome unknown
 	// active
-}
-
-// Plastic must be enabled for shops, online card details and the simulator. Transfers do not need it.
-func ExampleAccountsService_SetPlasticEnabled() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	id := seed(srv, "100.00")
-
-	for _, enabled := range []bool{false, true} {
-		check(client.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{Enabled: enabled}))
-		bought, err := client.Simulation.Transact(ctx, purchase(id))
-		check(err)
-		fmt.Println(enabled, bought.Success, bought.Message)
-	}
-	// Output:
-	// false false Plastic not enabled
-	// true true Approved
 }
 
 // Update replaces the registration: read it, change it, and send all of it back.
@@ -113,37 +77,6 @@ func ExampleAccountsService_Update() {
 	// prepaid: Accounts.Update: rejected: invalid input: registration.primary_address.state must be at most 6 characters
 	// <nil>
 	// Melbourne VIC
-}
-
-// A single page of the history, for a user interface that shows one at a time. Credits are positive and debits
-// negative.
-func ExampleAccountsService_TransactionsPage() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} {
-		srv.Adjust(id, amount)
-	}
-
-	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
-	for params.Paging.Page = 1; ; params.Paging.Page++ {
-		page, err := client.Accounts.TransactionsPage(context.Background(), id, params)
-		check(err)
-		fmt.Printf("page %d of %d\n", page.Number, page.TotalPages)
-		for _, tx := range page.Items {
-			fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
-		}
-		if page.Last() {
-			break
-		}
-	}
-	// Output:
-	// page 1 of 2
-	// 3900 -3.00 94.00
-	// 3900 -2.00 97.00
-	// 3900 -1.00 99.00
-	// page 2 of 2
-	// 2950 100.00 100.00
 }
 
 // Issue creates a card and returns its account ID. It can be run again after any error.
@@ -183,27 +116,6 @@ func ExampleAccountsService_Issue() {
 	// prepaid: Accounts.Issue: rejected: invalid input: name_on_card must be 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop (no space)
 	// true pre_active 25.50 true
 	// true pre_active 25.50 false
-}
-
-// One page of the accounts with your key, and the number of accounts on all pages.
-func ExampleAccountsService_SearchPage() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	for range 5 {
-		srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "10.00"})
-	}
-
-	page, err := client.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
-		ProgramClientID: "acme", ClientAccountKey: "emp-7", Paging: prepaid.Paging{Page: 3, Size: 2},
-	})
-	check(err)
-	for _, account := range page.Items {
-		fmt.Println(account.Status, account.Balance)
-	}
-	fmt.Printf("page %d of %d, %d accounts in all\n", page.Number, page.TotalPages, page.TotalItems)
-	// Output:
-	// active 10.00
-	// page 3 of 3, 5 accounts in all
 }
 
 // A month in the program's own time zone, with prefetched pages.

@@ -3,7 +3,6 @@ package prepaid_test
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,17 +21,6 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/transport"
 )
-
-// The token that a call would use now. The client gets and renews it automatically; use this for your own requests.
-func ExampleClient_Token() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-
-	token, err := srv.Client().Token(context.Background())
-	check(err) // a *TokenError
-	fmt.Println(token.Type(), time.Until(token.Expiry).Round(time.Minute))
-	// Output: Bearer 1h0m0s
-}
 
 // Calls use a proxy and a client certificate.
 func ExampleConfig_transport() {
@@ -55,55 +43,6 @@ func ExampleConfig_transport() {
 	defer client.Close()
 	fmt.Println(base.MaxIdleConnsPerHost, base.ForceAttemptHTTP2)
 	// Output: 128 true
-}
-
-// With wrong credentials the call is never sent.
-func ExampleTokenError() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	config := srv.Config()
-	config.ClientSecret = prepaid.NewSecret("an old one")
-	client, err := prepaid.NewClient(config)
-	check(err)
-	defer client.Close()
-
-	_, err = client.Accounts.Summary(context.Background(), "EA1")
-	_, ok := errors.AsType[*prepaid.TokenError](err)
-	fmt.Println(ok, errors.Is(err, prepaid.ErrUnauthorized), prepaid.OutcomeOf(err))
-	fmt.Println(err)
-	// Output:
-	// true true not processed
-	// prepaid: Accounts.Summary: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
-}
-
-// Every call of a closed client fails with the outcome not processed.
-func ExampleClient_Close() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	fmt.Println(client.Close())
-	_, err := client.Accounts.Summary(context.Background(), id)
-	fmt.Println(errors.Is(err, prepaid.ErrClosed), prepaid.OutcomeOf(err))
-	// Output:
-	// <nil>
-	// true not processed
-}
-
-// Validate reports all faults of a configuration at once, for example in CI.
-func ExampleConfig_Validate() {
-	config := prepaid.Config{
-		BaseURL: "https://api.example.com/", Vendor: "vendor", RateShare: 4,
-		ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret"),
-	}
-	if invalid, ok := errors.AsType[*prepaid.ValidationError](config.Validate()); ok {
-		for _, fault := range invalid.Faults {
-			fmt.Println(fault.Field, fault.Rule)
-		}
-	}
-	// Output:
-	// base_url must end in /3.0/
-	// rate_share must be above 0 and at most 1
 }
 
 // sharedTokens adapts a source of package oauth2. If it returns a rejected token again, the call ends with the 401. The
@@ -169,69 +108,6 @@ func ExampleConfig_limiter() {
 	_, err = client.Accounts.Summary(context.Background(), "EA1")
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err), len(srv.Requests()))
 	// Output: true not processed 0
-}
-
-// A program's own configuration file contains the client's settings. The secret is in a separate file, as secret stores
-// mount it.
-func ExampleConfig_yaml() {
-	type file struct {
-		Listen  string         `yaml:"listen"`
-		Prepaid prepaid.Config `yaml:"prepaid"`
-	}
-	load := func(text, secret string) (file, error) {
-		var f file
-		decoder := yaml.NewDecoder(strings.NewReader(text))
-		decoder.KnownFields(true) // otherwise a misspelt setting would be ignored
-		if err := decoder.Decode(&f); err != nil {
-			return file{}, err
-		}
-		f.Prepaid.ClientSecret = prepaid.NewSecret(strings.TrimRight(secret, "\r\n"))
-		return f, f.Prepaid.Validate()
-	}
-	f, err := load(`
-listen: 127.0.0.1:8080
-prepaid:
-  base_url: https://test.example.com/3.0/
-  vendor: vendor
-  test_environment: true
-  client_id: acme
-  attempt_timeout: 20s
-  rate_share: 0.25
-  retry:
-    max_attempts: 3
-`, "s3cret\n")
-	fmt.Println(f.Prepaid.AttemptTimeout, f.Prepaid.RateShare, f.Prepaid.Retry.MaxAttempts, f.Prepaid.ClientSecret, err)
-
-	_, err = load("prepaid: {base_url: https://test.example.com/, vendor: vendor}", "")
-	fmt.Println(err)
-	// Output:
-	// 20s 0.25 3 [REDACTED] <nil>
-	// prepaid: invalid input: base_url must end in /3.0/; client_id is required; client_secret is required
-}
-
-// In JSON a setting that does not exist is always refused, and no error shows a value.
-func ExampleConfig_UnmarshalJSON() {
-	var config prepaid.Config
-	fmt.Println(json.Unmarshal([]byte(`{"retry": {"max_wait": "5s"}, "attempt_timeout": "1m"}`), &config))
-	fmt.Println(config.Retry.MaxWait, config.AttemptTimeout)
-	fmt.Println(json.Unmarshal([]byte(`{"atempt_timeout": "1m"}`), &config))
-	fmt.Println(json.Unmarshal([]byte(`{"attempt_timeout": 60}`), &config))
-	// Output:
-	// <nil>
-	// 5s 1m0s
-	// prepaid: invalid input: atempt_timeout is not a setting
-	// prepaid: invalid input: attempt_timeout must be a duration such as "30s"
-}
-
-// A marshalled Config contains every setting that was set, except the secret.
-func ExampleConfig_MarshalJSON() {
-	config := prepaid.Config{
-		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor", AttemptTimeout: 20 * time.Second,
-		ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret"),
-	}
-	text, err := json.Marshal(config)
-	fmt.Println(string(text), err)
-	// Output: {"base_url":"https://test.example.com/3.0/","vendor":"vendor","client_id":"acme","client_secret":"[REDACTED]","attempt_timeout":"20s"} <nil>
 }
 
 // counters represents the program's metrics.
@@ -361,4 +237,42 @@ func Example_deadline() {
 	})
 	fmt.Println(prepaid.OutcomeOf(err), len(srv.Requests()), srv.Balance(to))
 	// Output: outcome unknown 2 10.00
+}
+
+// A program's own configuration file contains the client's settings. The secret is in a separate file, as secret stores
+// mount it.
+func ExampleConfig_yaml() {
+	type file struct {
+		Listen  string         `yaml:"listen"`
+		Prepaid prepaid.Config `yaml:"prepaid"`
+	}
+	load := func(text, secret string) (file, error) {
+		var f file
+		decoder := yaml.NewDecoder(strings.NewReader(text))
+		decoder.KnownFields(true) // otherwise a misspelt setting would be ignored
+		if err := decoder.Decode(&f); err != nil {
+			return file{}, err
+		}
+		f.Prepaid.ClientSecret = prepaid.NewSecret(strings.TrimRight(secret, "\r\n"))
+		return f, f.Prepaid.Validate()
+	}
+	f, err := load(`
+listen: 127.0.0.1:8080
+prepaid:
+  base_url: https://test.example.com/3.0/
+  vendor: vendor
+  test_environment: true
+  client_id: acme
+  attempt_timeout: 20s
+  rate_share: 0.25
+  retry:
+    max_attempts: 3
+`, "s3cret\n")
+	fmt.Println(f.Prepaid.AttemptTimeout, f.Prepaid.RateShare, f.Prepaid.Retry.MaxAttempts, f.Prepaid.ClientSecret, err)
+
+	_, err = load("prepaid: {base_url: https://test.example.com/, vendor: vendor}", "")
+	fmt.Println(err)
+	// Output:
+	// 20s 0.25 3 [REDACTED] <nil>
+	// prepaid: invalid input: base_url must end in /3.0/; client_id is required; client_secret is required
 }

@@ -62,21 +62,6 @@ func rootsOf(server *httptest.Server) *x509.CertPool {
 	return roots
 }
 
-// Get returns a hook. The secret of its key is never returned.
-func ExampleHooksService_Get() {
-	srv, created := withHook()
-	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-
-	hook, err := client.Hooks.Get(ctx, created)
-	check(err)
-	fmt.Println(hook.URI, hook.Scope, hook.FilterSpec, hook.Enabled, hook.ReliabilityMode, hook.HMACKeyID)
-	fmt.Println("missed anything:", hook.LastUndeliverable != "")
-	// Output:
-	// https://cards.example.com/hooks [42] * false store_undeliverable k1
-	// missed anything: false
-}
-
 // If the receiver does not respond to the ping of an enabled hook, nothing is registered.
 func ExampleHooksService_Create_noResponse() {
 	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
@@ -96,78 +81,6 @@ func ExampleHooksService_Create_noResponse() {
 	// 0 <nil>
 }
 
-// The list resolves a creation of unknown outcome: is the address there?
-func ExampleHooksService_List() {
-	srv, client, ctx := service()
-	defer srv.Close()
-
-	params := hookParams("https://cards.example.com/hooks")
-	srv.Inject("POST /hooks", prepaidtest.CommitThenDrop())
-	_, err := client.Hooks.Create(ctx, params)
-	fmt.Println(prepaid.OutcomeOf(err))
-	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) {
-		check(err)
-		if hook.URI == params.URI {
-			fmt.Println("registered", hook.ID != "")
-		}
-	}
-	// Output:
-	// outcome unknown
-	// registered true
-}
-
-// One page of the hooks, and the number of all hooks.
-func ExampleHooksService_ListPage() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	for _, name := range []string{"a", "b", "c"} {
-		if _, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/"+name)); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-
-	page, err := client.Hooks.ListPage(ctx, prepaid.Paging{Page: 2, Size: 2})
-	check(err)
-	fmt.Println(len(page.Items), "of", page.TotalItems, page.Items[0].URI, page.Last())
-	// Output: 1 of 3 https://cards.example.com/c true
-}
-
-// Fields that are not set do not change. To rotate a key, send its ID and secret together.
-func ExampleHooksService_Update() {
-	srv, created := withHook()
-	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-
-	check(client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{
-		HMACKeyID: "k2", HMACKeySecret: prepaid.NewSecret(strings.Repeat("1e", 32)),
-	}))
-	err := client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
-	fmt.Println(err)
-	hook, err := client.Hooks.Get(ctx, created)
-	check(err)
-	fmt.Println(hook.URI, hook.HMACKeyID)
-	// Output:
-	// prepaid: Hooks.Update: rejected: invalid input: uri must be an https address
-	// https://cards.example.com/hooks k2
-}
-
-// Deleting is safe to repeat, and the client repeats it if a response is lost.
-func ExampleHooksService_Delete() {
-	srv, created := withHook()
-	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-
-	srv.Inject("DELETE /hooks/{id}", prepaidtest.CommitThenDrop())
-	err := client.Hooks.Delete(ctx, created)
-	fmt.Println(prepaid.OutcomeOf(err))
-	_, err = client.Hooks.Get(ctx, created)
-	fmt.Println("gone:", errors.Is(err, prepaid.CodeInvalidHookID))
-	// Output:
-	// applied
-	// gone: true
-}
-
 // Messages that cannot be delivered are stored if the hook says so, and are returned as they were sent.
 func ExampleHooksService_Undeliverable() {
 	srv, hook := missedMessages(2)
@@ -184,17 +97,6 @@ func ExampleHooksService_Undeliverable() {
 	// Output:
 	// transaction true 25.50
 	// transaction true 25.50
-}
-
-// The number of stored messages, from one small page.
-func ExampleHooksService_UndeliverablePage() {
-	srv, hook := missedMessages(3)
-	defer srv.Close()
-
-	page, err := srv.Client().Hooks.UndeliverablePage(context.Background(), hook, prepaid.Paging{Size: 1})
-	check(err)
-	fmt.Println(page.TotalItems, "messages wait, the first of type", page.Items[0].Type)
-	// Output: 3 messages wait, the first of type transaction
 }
 
 // Dismiss handled messages, always from the first page: dismissing while iterating would shift the pages. Package

@@ -2,7 +2,6 @@ package prepaid_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -67,51 +66,6 @@ func ExampleTrace() {
 	// Output:
 	// prepaid: Accounts.Summary: rejected: status 404 (account_not_found): the account does not exist
 	// map[Accounts.Summary applied:2 Accounts.Summary rejected:1 Token applied:1]
-}
-
-// An unknown member can be read from the body of the response.
-func ExampleTrace_response() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client := srv.Client()
-	srv.Inject("GET /hooks/{id}", prepaidtest.RespondBody(200, "application/vnd.vendor+json",
-		`{"id":"h-1","uri":"https://cards.example.com/hooks","scope":[42],"filter_spec":"*","enabled":true,`+
-			`"reliability_mode":"none","hmac_key_id":"k1","region":"apac"}`))
-
-	var body []byte
-	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
-		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { body = r.Body },
-	})
-	if _, err := client.Hooks.Get(ctx, "h-1"); err != nil {
-		fmt.Println(err)
-		return
-	}
-	var extra struct {
-		Region string `json:"region"`
-	}
-	check(json.Unmarshal(body, &extra))
-	fmt.Println(extra.Region)
-	// Output: apac
-}
-
-// Values with personal data log which fields are set, never their content.
-func ExampleCardholder_LogValue() {
-	person := ada()
-	printLogger().Info("registered", "cardholder", person)
-	fmt.Printf("%+v\n", person.PrimaryAddress)
-	// Output:
-	// level=INFO msg=registered cardholder.FirstName=[REDACTED] cardholder.LastName=[REDACTED] cardholder.PrimaryAddress=[REDACTED] cardholder.DateOfBirth=[REDACTED]
-	// Address{State:[REDACTED] Country:[REDACTED]}
-}
-
-// An account logs the facts that support needs: its ID, state and balance.
-func ExampleAccount_LogValue() {
-	account := prepaid.Account{
-		ID: "EA52174568995001", CardNumber: "520000******0042", Status: prepaid.AccountStatusActive,
-		Balance: prepaid.MustAmount("25.50"), NameOnCard: "A.LOVELACE",
-	}
-	printLogger().Info("issued", "account", account)
-	// Output: level=INFO msg=issued account.ID=EA52174568995001 account.Balance=25.50 account.CardNumber=[REDACTED] account.Status=active account.NameOnCard=[REDACTED]
 }
 
 // Two observers of one client: one counts, one logs. If one panics, the other still works.

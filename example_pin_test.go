@@ -55,27 +55,6 @@ func initiated(client *prepaid.Client, id prepaid.AccountID) string {
 	return response.OperationID
 }
 
-// Validate checks the one-time password before the PIN is set. Each attempt needs a new envelope.
-func ExamplePINService_Validate() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "0")
-	operation := initiated(client, id)
-	for _, otp := range []string{"wrong", srv.OTP(operation)} {
-		envelope, err := sealOnDevice(srv.PINCertificate(), otp, "4921")
-		check(err)
-		_, err = client.PIN.Validate(context.Background(), prepaid.SealedPINParams{
-			OperationID: operation, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
-		})
-		fmt.Println(err)
-	}
-	fmt.Println("PIN set:", srv.PINOf(id) != "")
-	// Output:
-	// prepaid: PIN.Validate: rejected: status 400 (invalid_otp): the one-time password is wrong
-	// <nil>
-	// PIN set: false
-}
-
 // Execute sets the PIN, once per operation.
 func ExamplePINService_Execute() {
 	srv := emulator(prepaidtest.Options{})
@@ -176,43 +155,6 @@ func ExamplePINService() {
 	// Output: <nil> true
 }
 
-// The wallets that hold a card. The list is empty for an account without any.
-func ExampleAccountsService_WalletTokens() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	srv.AddWalletToken(id, prepaidtest.WalletToken{
-		Device: prepaidtest.WalletDevice{DeviceType: "phone"}, TokenSuffix: "0042",
-	})
-	srv.AddWalletToken(id, prepaidtest.WalletToken{
-		Device: prepaidtest.WalletDevice{DeviceType: "watch2"}, CurrentStatusCode: "suspended", TokenSuffix: "0043",
-	})
-
-	tokens, err := client.Accounts.WalletTokens(context.Background(), id)
-	check(err)
-	for _, token := range tokens {
-		fmt.Println(token.TokenSuffix, token.Device.Type, token.Status, token.Status == prepaid.WalletTokenStatusActive)
-	}
-	// Output:
-	// 0042 phone active true
-	// 0043 watch2 suspended false
-}
-
-// The data to return to the wallet app on the phone. Two of the three wallets need no input.
-func ExampleAccountsService_ProvisionWallet() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	id := seed(srv, "100.00")
-
-	wallet, err := client.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{})
-	check(err)
-	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
-	fmt.Println(wallet.PANLastFour != "", wallet.Cardholder.EmailAddress != "") // neither appears in a log
-	// Output:
-	// mastercard reloadable true
-	// true true
-}
-
 // The third wallet sends a nonce, its signature and certificates. A 404 may mean bad input here, so it is not
 // ErrNotFound.
 func ExampleAccountsService_ProvisionWallet_certificates() {
@@ -254,20 +196,4 @@ func ExampleAccountsService_ExchangeKey() {
 	// Output:
 	// true 32 [REDACTED]
 	// true prepaid: Accounts.ExchangeKey: rejected: status 400 (bad_ephemeral_key): ephemeral_key was used before
-}
-
-// A key is made here, or by another component, such as a hardware security module. It does not print.
-func ExampleEphemeralKey() {
-	fmt.Println(prepaid.NewEphemeralKey())
-
-	made := make([]byte, 32) // the random bytes of the other component
-	key, err := prepaid.EphemeralKeyFrom(made)
-	fmt.Println(key, len(key.Bytes()), err)
-
-	_, err = prepaid.EphemeralKeyFrom(made[:16])
-	fmt.Println(err)
-	// Output:
-	// [REDACTED]
-	// [REDACTED] 32 <nil>
-	// prepaid: invalid input: ephemeral_key must be 32 bytes
 }

@@ -57,21 +57,6 @@ func ExampleClient_Do() {
 	// applied
 }
 
-// An operation that has a method is refused, so that the rules for its repeats hold.
-func ExampleClient_Do_known() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-
-	err := srv.Client().Do(context.Background(), prepaid.RawRequest{
-		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Repeatable: true,
-	}, nil)
-	fmt.Println(err)
-	fmt.Println(len(srv.Requests()), "requests")
-	// Output:
-	// prepaid: POST /accounts/{id}/transfer: rejected: invalid input: path is that of Accounts.Transfer: call that instead
-	// 0 requests
-}
-
 // A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Calls for
 // users fail soon; the job has time, and its calls wait until calls for users have a slot.
 func ExampleClient_With() {

@@ -8,53 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// A template has one run at a time: a second start before the first has finished is a conflict.
-func ExampleReportingService_Start() {
-	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
-	check(err)
-	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-
-	run, err := client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{IncludeColumnHeaders: true})
-	check(err)
-	fmt.Println(run.Template, run.ID != "", run.ColumnHeaders)
-	_, err = client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{})
-	fmt.Println(errors.Is(err, prepaid.ErrConflict), err)
-	// Output:
-	// daily_settlement true true
-	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request): a run of the template has not finished
-}
-
-// Result requests a report once, for callers with their own schedule.
-func ExampleReportingService_Result() {
-	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
-	check(err)
-	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
-
-	run, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
-	check(err)
-	_, err = client.Reporting.Result(ctx, *run)
-	fmt.Println(errors.Is(err, prepaid.ErrReportNotReady))
-	srv.Advance(time.Minute)
-	report, err := client.Reporting.Result(ctx, *run)
-	check(err)
-	fmt.Println(report.TotalRecords)
-	fmt.Print(report.Data)
-	// Output:
-	// true
-	// 2
-	// EA1,25.50
-	// EA2,0.00
-}
 
 // Another process can open a stored run until four hours after its start.
 func ExampleReportingService_Open() {
@@ -116,31 +73,6 @@ func ExampleReportReader_Rows() {
 	// Output:
 	// 100.00 <nil>
 	// 25.50 true
-}
-
-// Read makes a report an io.Reader. The bytes are valid only when it ends with io.EOF.
-func ExampleReportReader_Read() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
-	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
-	check(err)
-	defer report.Close()
-
-	var text strings.Builder
-	buffer := make([]byte, 8)
-	for {
-		n, err := report.Read(buffer)
-		text.Write(buffer[:n])
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		check(err) // the report is incomplete
-	}
-	fmt.Print(text.String())
-	// Output:
-	// EA1,25.50
-	// EA2,74.50
 }
 
 // WriteTo writes the report while it arrives. Keep the text only if there is no error.

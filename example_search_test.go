@@ -52,30 +52,6 @@ func ExampleAccountsService_SearchCompany() {
 	// Output: 3 active accounts hold 8.30
 }
 
-// The filters of the company search. Names and numbers in filters never appear in logs and errors.
-func ExampleAccountsService_SearchCompanyPage() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	for _, name := range []string{"Ada", "Grace"} {
-		srv.AddAccount(prepaidtest.SeedAccount{Key: "key of " + name, Cardholder: &prepaidtest.Cardholder{
-			FirstName: name, LastName: "Example", DateOfBirth: "1990-05-01T00:00:00Z",
-			PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
-		}})
-	}
-
-	page, err := client.Accounts.SearchCompanyPage(ctx, 42, prepaid.SearchCompanyParams{
-		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludeCardholder},
-	})
-	check(err)
-	for _, account := range page.Items {
-		fmt.Println(account.ClientAccountKey, account.Cardholder.FirstName)
-	}
-	fmt.Println(page.Last()) // without paging headers an empty page is the last
-	// Output:
-	// key of Grace Grace
-	// false
-}
-
 // The response of Create has no account ID, so most callers need Issue instead. An invalid registration is refused
 // before it is sent, with all faults at once.
 func ExampleAccountsService_Create() {
@@ -102,27 +78,6 @@ func ExampleAccountsService_Create() {
 	// registration.primary_address.country must be an ISO 3166 alpha-2 code, two capital letters
 	// registration.date_of_birth is required
 	// pre_active 25.50 true
-}
-
-// A lost or stolen card is replaced by a new account. The old one keeps its state until the new card is activated.
-func ExampleAccountsService_Create_replacement() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	old := srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"})
-
-	account, err := client.Accounts.Get(ctx, old, prepaid.IncludeCardholder)
-	check(err)
-	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
-		CompanyID: account.CompanyID, Cardholder: account.Cardholder, ClientAccountKey: account.ClientAccountKey,
-		RequestType: prepaid.RequestTypeReplace, AccountIDToReplace: old,
-		CorrespondingAccountID: old, // so that activation closes the old card if its balance is zero
-	})
-	check(err)
-	fmt.Println("new card:", made.Status)
-	fmt.Println("old card:", srv.Status(old))
-	// Output:
-	// new card: pre_active
-	// old card: lost_or_stolen
 }
 
 // If the response to a creation is lost, look for the account by its key: never create it again blindly.

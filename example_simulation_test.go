@@ -43,26 +43,6 @@ func ExampleSimulationService_Transact_production() {
 	// Output: {config.test_environment must be true: the simulator exists only in the test environment} rejected 0 requests sent
 }
 
-// A hotel authorised 30 and charges 42: the authorisation is reversed and replaced by the new amount.
-func ExampleSimulationService_Advise() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	stay := authorised(client, purchase(id))
-	stay.Amount = prepaid.MustAmount("42.00")
-	advised, err := client.Simulation.Advise(context.Background(), stay)
-	check(err)
-	fmt.Println(advised.Success, advised.Message)
-	printHistory(srv, id)
-	// Output:
-	// true Approved
-	// 2950 100.00 100.00
-	// 1118 -30.00 70.00
-	// 1120 30.00 100.00
-	// 1118 -42.00 58.00
-}
-
 // A cancelled purchase. Reversing a purchase that was never authorised gives a result, not an error.
 func ExampleSimulationService_Reverse() {
 	srv := emulator(prepaidtest.Options{})
@@ -79,48 +59,6 @@ func ExampleSimulationService_Reverse() {
 	// Output:
 	// true Approved 100.00
 	// false There is no matching purchase authorisation 100.00
-}
-
-// Clearing settles an authorisation. It takes effect some time after its response.
-func ExampleSimulationService_Clear() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	cleared, err := client.Simulation.Clear(context.Background(), authorised(client, purchase(id)))
-	check(err)
-	fmt.Println(cleared.Success, cleared.Message)
-	printHistory(srv, id)
-	// Output:
-	// true Accepted
-	// 2950 100.00 100.00
-	// 1118 -30.00 70.00
-	// 1117 30.00 100.00
-	// 1115 -30.00 70.00
-}
-
-// A clearing made by mistake, such as a forced post without an authorisation, is reversed.
-func ExampleSimulationService_ReverseClear() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	posting := purchase(id)
-	posting.AuthorizationID = "000000000007"
-	for _, step := range []func(context.Context, prepaid.SimulateParams) (*prepaid.SimulationResult, error){
-		client.Simulation.Clear, client.Simulation.ReverseClear,
-	} {
-		result, err := step(context.Background(), posting)
-		check(err)
-		fmt.Println(result.Success, srv.Balance(id))
-	}
-	printHistory(srv, id)
-	// Output:
-	// true 70.00
-	// true 100.00
-	// 2950 100.00 100.00
-	// 1115 -30.00 70.00
-	// 1125 30.00 100.00
 }
 
 // The simulator makes card activity in the test environment. Wait 30 to 90 seconds between related calls there.

@@ -163,31 +163,6 @@ func ExampleErrorCode() {
 	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id): the hook does not exist
 }
 
-// A trace follows each attempt of a call.
-func ExampleWithTrace() {
-	srv := loopback(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.Respond(429, ""))
-
-	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
-		AttemptDone: func(_ context.Context, op prepaid.Operation, a prepaid.Attempt) {
-			fmt.Println(op.Method, op.Path, a.Number, a.StatusCode, a.WillRetry)
-		},
-		CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
-			fmt.Println(op.Name, c.Outcome, c.Attempts)
-		},
-	})
-	if _, err := client.Accounts.Summary(ctx, id); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// GET /accounts/{id}/status 1 503 true
-	// GET /accounts/{id}/status 2 429 true
-	// GET /accounts/{id}/status 3 200 false
-	// Accounts.Summary applied 3
-}
-
 // Amounts from a file or a form are exact, or an error. Each has only one spelling.
 func ExampleParseAmount() {
 	price, err := prepaid.ParseAmount("19.90")

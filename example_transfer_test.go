@@ -78,23 +78,6 @@ func ExampleAccountsService_DiagnoseTransfer() {
 	// too little money: true
 }
 
-// The service forgets a request ID after 30 days and would pay again. The client therefore refuses an ID that is too
-// old. An earlier call may have paid, so the outcome is unknown: check the history.
-func ExampleAccountsService_Transfer_expired() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
-
-	order := takeOrder("payroll")
-	order.Day = prepaid.DateOf(order.Day.Time(time.UTC).AddDate(0, -2, 0)) // two months ago
-	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(order.Day, order.Number, "emp-7"), Amount: prepaid.MustAmount("25.50"),
-		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",
-	})
-	fmt.Println(errors.Is(err, prepaid.ErrRequestIDExpired), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
-	// Output: true outcome unknown 0 requests sent
-}
-
 // A payment to a bank account is as safe to repeat as a transfer: sending the same params twice pays once.
 func ExampleAccountsService_DirectEntryOut() {
 	srv := emulator(prepaidtest.Options{})
@@ -120,69 +103,6 @@ func ExampleAccountsService_DirectEntryOut() {
 	// Output:
 	// false 60.00
 	// true 60.00
-}
-
-// Params print without the payee's name and number, so that a log line does no harm.
-func ExampleDirectEntryOutParams() {
-	params := prepaid.DirectEntryOutParams{
-		RequestID: "payroll-7", Amount: prepaid.MustAmount("40.00"),
-		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Ada Lovelace"},
-	}
-	fmt.Println(params.Destination)
-	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
-}
-
-// A program with its own store waits before it repeats a payment of unknown outcome.
-func ExampleAccountsService_NotBefore() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	config := srv.Config()
-	config.AttemptTimeout, config.Retry.InFlightWait = 0, 0 // the defaults, 30 s and 10 s
-	client, err := prepaid.NewClient(config)
-	check(err)
-	defer client.Close()
-
-	lockTaken := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC) // after the process that sent it died
-	fmt.Println(client.Accounts.NotBefore(lockTaken).Format(time.TimeOnly))
-	// Output: 03:00:40
-}
-
-// Wait before you claim a payment of unknown outcome, so that the lease covers only the call.
-func ExampleAccountsService_AwaitRepeat() {
-	srv := loopback(prepaidtest.Options{})
-	defer srv.Close()
-	client, float := srv.Client(), seed(srv, "1000.00")
-
-	lockTaken := time.Now().Add(-time.Hour)
-	if err := client.Accounts.AwaitRepeat(context.Background(), float, lockTaken); err != nil {
-		fmt.Println(err) // the service does not respond: try again later
-		return
-	}
-	fmt.Println("send it again")
-	// Output: send it again
-}
-
-// Save the evidence while payments wait, and pass it to the next process: so a wait goes on after a restart.
-func ExampleAccountsService_Evidence() {
-	srv := loopback(prepaidtest.Options{})
-	defer srv.Close()
-
-	evidence := srv.Client().Accounts.Evidence(time.Now()) // save it in a file or a database
-	srv.Client().Accounts.UseEvidence(evidence, time.Now())
-	fmt.Println(len(evidence) > 0)
-	// Output: true
-}
-
-// This process continues with the evidence of the one before.
-func ExampleAccountsService_UseEvidence() {
-	srv := loopback(prepaidtest.Options{})
-	defer srv.Close()
-	saved := []byte(nil) // from your store: there is none yet
-
-	client := srv.Client()
-	client.Accounts.UseEvidence(saved, time.Now())
-	fmt.Println(len(client.Accounts.Evidence(time.Now())) > 0)
-	// Output: true
 }
 
 // order is a row of your database. Its day is stored with it, so that a retry after midnight has the same request IDs.
@@ -277,21 +197,17 @@ func ExampleDeriveRequestID() {
 	// 20261120-7064-82f6-a3cb-bf53b7325c53
 }
 
-// Validate finds the faults that a transfer would refuse, before the payment is stored.
-func ExampleTransferParams_Validate() {
-	params := prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), SourceReference: "invoice 7", DestinationAccountID: "EA52174568995001",
-	}
-	fmt.Println(params.Validate())
-	// Output: prepaid: invalid input: amount must be above zero; destination_reference is required
-}
+// Wait before you claim a payment of unknown outcome, so that the lease covers only the call.
+func ExampleAccountsService_AwaitRepeat() {
+	srv := loopback(prepaidtest.Options{})
+	defer srv.Close()
+	client, float := srv.Client(), seed(srv, "1000.00")
 
-// A payment to a bank account is checked in the same way.
-func ExampleDirectEntryOutParams_Validate() {
-	params := prepaid.DirectEntryOutParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), SourceReference: "salary", DestinationReference: "salary",
-		Destination: prepaid.BankAccount{BSB: "62-000", AccountNumber: "12345678", AccountName: "A. Lovelace"}, BSB: "062000",
+	lockTaken := time.Now().Add(-time.Hour)
+	if err := client.Accounts.AwaitRepeat(context.Background(), float, lockTaken); err != nil {
+		fmt.Println(err) // the service does not respond: try again later
+		return
 	}
-	fmt.Println(params.Validate())
-	// Output: prepaid: invalid input: destination_account_info.bsb must be six digits
+	fmt.Println("send it again")
+	// Output: send it again
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -78,17 +77,6 @@ func sum(ctx context.Context, r reporter) (total prepaid.Amount, err error) {
 	return total, nil
 }
 
-// A fake report passes the checks of a download, or fails like a truncated one.
-func ExampleReport_Reader() {
-	const rows = "EA1,25.50\nEA2,-0.50\n"
-	for _, count := range []int64{2, 3} {
-		fmt.Println(sum(context.Background(), fakeReporter{prepaid.Report{Data: rows, TotalRecords: count}}))
-	}
-	// Output:
-	// 25.00 <nil>
-	// 0.00 prepaid: Reporting.Result: not processed: report incomplete after 2 rows (20 bytes): 2 rows, but totalrecords is 3
-}
-
 // stub returns a fixed result or error.
 type stub struct {
 	result *prepaid.TransferResult
@@ -120,21 +108,4 @@ func Example_consumerInterface() {
 	// open true false false
 	// again false true false
 	// again false false true
-}
-
-// ProvesNotApplied accepts a built refusal if its media type shows the service's form and it was sent when the lost
-// request could no longer be running.
-func ExampleProvesNotApplied_built() {
-	lost := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC) // when the lost request was sent
-	for _, header := range []http.Header{{"Content-Type": {"application/vnd.vendor+json"}}, nil} {
-		refused := &prepaid.CallError{
-			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "invoice-7",
-			Attempts: 1, FirstSent: lost.Add(time.Minute), LastSent: lost.Add(time.Minute),
-			Err: &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest, Header: header},
-		}
-		fmt.Println(prepaid.ProvesNotApplied(refused, lost))
-	}
-	// Output:
-	// true
-	// false
 }

@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	reportProgressStep = 1 << 20   // bytes of CSV text between two calls of OnProgress
-	reportReadSize     = 64 << 10  // size of the blocks that Report reads
-	reportCopySize     = 256 << 10 // size of the blocks that WriteTo reads and writes
+	reportProgressStep = 1 << 20  // bytes of CSV text between two calls of OnProgress
+	reportCopySize     = 64 << 10 // size of the blocks that WriteTo writes
 )
 
 // ReportProgress is the progress of a run.
@@ -88,7 +87,6 @@ type ReportReader struct {
 	closed     atomic.Bool
 
 	use      reportUse
-	counter  report.Counter // used by Read and Report
 	bytes    int64
 	reported int64 // steps of progress that were reported
 	err      error // final result of Read
@@ -196,7 +194,11 @@ func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 		}
 	}
 	defer r.Close()
-	r.decoder.Enlarge(reportCopySize)
+	return r.copyTo(w)
+}
+
+// copyTo is WriteTo without the check of use.
+func (r *ReportReader) copyTo(w io.Writer) (written int64, err error) {
 	block := make([]byte, reportCopySize)
 	for {
 		n, readErr := r.read(block)
@@ -226,18 +228,11 @@ func (r *ReportReader) Report() (*Report, error) {
 	}
 	defer r.Close()
 	var data strings.Builder
-	chunk := make([]byte, reportReadSize)
-	for {
-		n, err := r.read(chunk)
-		data.Write(chunk[:n])
-		if err == io.EOF {
-			total, _ := r.decoder.Total()
-			return &Report{Data: data.String(), TotalRecords: total}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	if _, err := r.copyTo(&data); err != nil {
+		return nil, err
 	}
+	total, _ := r.decoder.Total()
+	return &Report{Data: data.String(), TotalRecords: total}, nil
 }
 
 // Format prints the run's template and ID, for every verb.
@@ -251,9 +246,6 @@ func (r *ReportReader) begin(use reportUse) error {
 		return readerError(errReportUsed)
 	}
 	r.use = use
-	if use != reportByRows {
-		r.decoder.CountRows(&r.counter)
-	}
 	return nil
 }
 
@@ -263,32 +255,32 @@ func (r *ReportReader) read(p []byte) (int, error) {
 		return 0, r.err
 	}
 	if r.closed.Load() {
-		r.err = r.fail(r.counter.Rows(), errReportUsed)
+		r.err = r.fail(r.decoder.CountedRows(), errReportUsed)
 		return 0, r.err
 	}
 	n, err := r.decoder.Read(p)
 	r.bytes += int64(n)
+	if err == nil {
+		r.progress(r.decoder.CountedRows())
+		return n, nil
+	}
 	if err == io.EOF {
 		err = r.checkText()
 	}
-	if err != nil {
-		if err != io.EOF {
-			err = r.fail(r.counter.Rows(), err)
-		}
-		r.err = err
-		r.Close()
-		return n, err
+	if err != io.EOF {
+		err = r.fail(r.decoder.CountedRows(), err)
 	}
-	r.progress(r.counter.Rows())
-	return n, nil
+	r.err = err
+	r.Close()
+	return n, err
 }
 
 // checkText is check for Read, and returns io.EOF on success.
 func (r *ReportReader) checkText() error {
-	if err := r.counter.Finish(); err != nil {
+	if err := r.decoder.FinishRows(); err != nil {
 		return err
 	}
-	if err := r.check(r.counter.Rows()); err != nil {
+	if err := r.check(r.decoder.CountedRows()); err != nil {
 		return err
 	}
 	return io.EOF

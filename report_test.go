@@ -321,15 +321,15 @@ func TestReportWriteToFails(t *testing.T) {
 	}
 }
 
-// An error after the buffer was enlarged has the right offset in the body.
+// An error of a copy that goes on after a Read has the right offset in the body.
 func TestReportWriteToOffset(t *testing.T) {
 	t.Parallel()
 	body := `{"reportdata":"` + strings.Repeat(`a\n`, 200_000) + "\x01"
 	r := newTestReport(body, false)
-	_, err := r.Read(make([]byte, 7))
+	first, err := r.Read(make([]byte, 7))
 	require.NoError(t, err)
 	n, err := r.WriteTo(io.Discard)
-	require.Equal(t, int64(400_000-7), n)
+	require.Equal(t, int64(400_000), int64(first)+n)
 	failure, ok := errors.AsType[*ReportError](err)
 	require.True(t, ok)
 	require.Equal(t, int64(200_000), failure.Rows)

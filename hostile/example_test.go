@@ -44,16 +44,16 @@ func payAll(ctx context.Context, job hostile.Job) error {
 	return errors.Join(open...)
 }
 
-// TestMain, or main, registers each worker at its start.
+// TestMain, or main, calls Worker first.
 func ExampleWorker() {
-	hostile.Worker("payer", payAll) // does not return in a process that a run has started
+	hostile.Worker(payAll) // does not return in a process that a run has started
 }
 
-// TestMain registered the worker with hostile.Worker("payer", payAll). The test runs copies of it, and fails with timelines if a
+// TestMain registered the worker with hostile.Worker(payAll). The test runs copies of it, and fails with timelines if a
 // payment is not as ordered.
 func ExampleTest() {
 	_ = func(t *testing.T) {
-		hostile.Test(t, hostile.Options{Worker: "payer", Payments: 200, Copies: 1})
+		hostile.Test(t, hostile.Options{Payments: 200, Copies: 1})
 	}
 }
 
@@ -67,7 +67,7 @@ func ExampleOptions() {
 // A program can run the harness itself. Here a worker pays eight payments, and is killed once.
 func ExampleRun() {
 	report, err := hostile.Run(context.Background(), hostile.Options{
-		Worker: "payer", Payments: 8, Copies: 1, Seed: 7, Kills: 1, Freezes: -1, Faults: -1,
+		Payments: 8, Copies: 1, Seed: 7, Kills: 1, Freezes: -1, Faults: -1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -1,8 +1,6 @@
 package hostile
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,52 +16,22 @@ import (
 
 // Names of the variables in the environment of a copy.
 const (
-	envFunction = "PREPAID_HOSTILE_FUNCTION"
 	envWorker   = "PREPAID_HOSTILE_WORKER"
 	envPayments = "PREPAID_HOSTILE_PAYMENTS"
 	envDir      = "PREPAID_HOSTILE_DIR"
-	envDatabase = "PREPAID_HOSTILE_DATABASE"
 	envSummary  = "PREPAID_HOSTILE_SUMMARY"
 )
 
 // Job is the task of one copy of a worker.
 type Job struct {
-	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
+	// Worker is the number of the copy, from 1; 0 for Prepare.
 	Worker int
-	// Payments are the payments to make, and those with Rollback, which must not be made. All copies and runs get the same sequence.
+	// Payments are the payments to make. All copies and processes get the same sequence.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
 	Dir string
-	// Database is the URL of the database; empty without one. A copy gets the URL of a proxy instead.
-	Database string
 
-	file, summary string
-}
-
-// Environ returns variables such as PREPAID_HOSTILE_PAYMENTS, for a command that Prepare or Enqueue starts.
-func (j Job) Environ() []string {
-	return []string{
-		envWorker + "=" + strconv.Itoa(j.Worker), envPayments + "=" + j.file, envDir + "=" + j.Dir, envSummary + "=" + j.summary,
-		envDatabase + "=" + j.Database,
-	}
-}
-
-// ReadJob reads a command's job from the environment.
-func ReadJob() (Job, error) {
-	job := Job{Dir: os.Getenv(envDir), Database: os.Getenv(envDatabase), file: os.Getenv(envPayments), summary: os.Getenv(envSummary)}
-	var err error
-	if job.Worker, err = strconv.Atoi(os.Getenv(envWorker)); err != nil {
-		return Job{}, errors.New("hostile: " + envWorker + ": must be a whole number")
-	}
-	text, err := os.ReadFile(job.file)
-	if err != nil {
-		return Job{}, fmt.Errorf("hostile: %s: %w", envPayments, err)
-	}
-	job.Payments, err = readLines[Payment](text)
-	if err != nil {
-		return Job{}, fmt.Errorf("hostile: %s: %w", envPayments, err)
-	}
-	return job, nil
+	summary string
 }
 
 // State is the state of a payment as the worker reports it.
@@ -88,24 +56,15 @@ type Claim struct {
 
 // Summarize writes the claims of the worker. Call it before the worker ends. The harness compares the last summary of
 // each copy with the accounts.
-func (j Job) Summarize(claims []Claim) error {
-	text, err := writeLines(claims)
-	if err == nil {
-		err = os.WriteFile(j.summary, text, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("hostile: %s: %w", envSummary, err)
-	}
-	return nil
-}
+func (j Job) Summarize(claims []Claim) error { return writeLines(j.summary, claims) }
 
-// Worker registers the function run under a name, for [Options].Worker. Call Worker at the start of TestMain or main, once for each name.
-// In a process that the harness has started for this name, Worker calls run. If run returns nil, which means that all outcomes are final,
-// the process exits with status 0. After an error it exits with status 1, and the harness starts it again. Elsewhere Worker does nothing.
+// Worker runs the worker in a process that a run has started, and does not return there. Elsewhere it does nothing. Call it first in
+// TestMain or main. If run returns nil, which means that all outcomes are final, the process exits with status 0. After an error it exits
+// with status 1, and the harness starts it again.
 //
 // The context of run ends on SIGTERM, an interrupt, or the end of standard input, which the harness keeps open.
-func Worker(name string, run func(ctx context.Context, job Job) error) {
-	if os.Getenv(envFunction) == name && name != "" {
+func Worker(run func(ctx context.Context, job Job) error) {
+	if os.Getenv(envPayments) != "" {
 		os.Exit(work(run, os.Stdin, os.Stderr))
 	}
 }
@@ -119,7 +78,11 @@ func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Write
 		_, _ = io.Copy(io.Discard, alive)
 		cancel()
 	}()
-	job, err := ReadJob()
+	number, err := strconv.Atoi(os.Getenv(envWorker))
+	job := Job{Worker: number, Dir: os.Getenv(envDir), summary: os.Getenv(envSummary)}
+	if err == nil {
+		job.Payments, err = readLines[Payment](os.Getenv(envPayments))
+	}
 	if err == nil {
 		err = run(ctx, job)
 	}
@@ -130,28 +93,34 @@ func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Write
 	return 0
 }
 
-func writeLines[T any](list []T) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	for _, one := range list {
-		if err := encoder.Encode(one); err != nil {
-			return nil, err
-		}
+// writeLines writes a file with one JSON value per line.
+func writeLines[T any](path string, list []T) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
 	}
-	return text.Bytes(), nil
+	for encoder := json.NewEncoder(file); len(list) > 0 && err == nil; list = list[1:] {
+		err = encoder.Encode(list[0])
+	}
+	return errors.Join(err, file.Close())
 }
 
-func readLines[T any](text []byte) (list []T, err error) {
-	lines, number := bufio.NewScanner(bytes.NewReader(text)), 1
-	for ; lines.Scan(); number++ {
+// readLines reads JSON values, and returns those before the first error.
+func readLines[T any](path string) ([]T, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	var list []T
+	for decoder := json.NewDecoder(file); ; {
 		var one T
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-			return nil, fmt.Errorf("line %d is not the expected JSON", number)
+		switch err := decoder.Decode(&one); {
+		case errors.Is(err, io.EOF):
+			return list, nil
+		case err != nil:
+			return list, fmt.Errorf("value %d is not the expected JSON", len(list)+1)
 		}
 		list = append(list, one)
 	}
-	if lines.Err() != nil {
-		return nil, fmt.Errorf("line %d is too long", number)
-	}
-	return list, nil
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
+	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -14,14 +15,13 @@ import (
 type barrier struct {
 	mu   sync.Mutex
 	shut chan struct{} // closed when the barrier opens; nil while the barrier is open
-	last bool          // never shuts again
 }
 
 // closeFor shuts a barrier, and opens it after d or when the channel over is closed. If the barrier is already shut, it returns false.
 func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sync.WaitGroup, opened func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.shut != nil || b.last {
+	if b.shut != nil {
 		return false
 	}
 	shut := make(chan struct{})
@@ -38,14 +38,6 @@ func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sy
 		close(shut)
 	})
 	return true
-}
-
-// stays waits until the barrier is open, and keeps the barrier open.
-func (b *barrier) stays() {
-	b.mu.Lock()
-	b.last = true
-	b.mu.Unlock()
-	b.pass()
 }
 
 // closed returns a channel that is closed when the barrier opens; nil while the barrier is open.
@@ -76,69 +68,37 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	far, near := net.Pipe()
-	w := &wire{
-		Conn: near, far: far, socket: socket.(*net.TCPConn), process: l.process, done: make(chan struct{}), over: make(chan struct{}), sent: time.Now(),
-	}
-	w.more.L = &w.mu
-	r := l.process.run
-	r.open.Add(1)
-	r.background.Go(w.receive)
-	r.background.Go(w.deliver)
-	r.background.Go(func() {
-		defer r.open.Add(-1)
-		<-w.done
-		w.end()
-	})
-	return w, nil
+	l.process.run.open.Add(1)
+	return &wire{Conn: socket, process: l.process, sent: time.Now()}, nil
 }
 
 // ending is how the worker sees the end of a connection that the service has closed. The zero value is an orderly end (FIN) at once.
 type ending struct {
-	how   how
+	reset bool // RST
 	after time.Duration
 }
 
-type how int
-
-const (
-	closes     how = iota // FIN
-	halfCloses            // FIN, but the connection still accepts bytes, which are lost
-	resets                // RST
-	isSilent              // the worker sees nothing, and bytes that it sends are lost
-	kindsOfEndings
-)
-
-// String describes an ending in a timeline.
-func (e ending) String() string {
-	text := [...]string{"closed", "half-closed", "reset", "silent"}[e.how]
-	if e.after > 0 && e.how != isSilent {
-		text += " after " + e.after.String()
+// ending returns how a connection ends; half of the ends come before the worker's time-out, but not at once.
+func (o Options) ending(r *rand.Rand) ending {
+	e := ending{reset: r.IntN(2) == 0}
+	if after := r.Int64N(int64(o.AttemptTimeout)); r.IntN(2) == 0 {
+		e.after = time.Duration(after).Round(time.Microsecond)
 	}
-	return text
+	return e
 }
 
-// wire is a connection of a process as the service sees it. It always reads its socket, to detect a reset by the worker's side. It
-// keeps bytes that arrive during a cut, because the worker's kernel would still send them, even after the end of the worker. After
-// a reset the kernel would not send them.
+// wire is a connection of a process as the service sees it. It always reads, to detect a reset by the worker's side: after a cut, the
+// worker's kernel would still send a request, even after the end of the worker, but not after a reset.
 type wire struct {
-	net.Conn // the service's end
-	far      net.Conn
-	socket   *net.TCPConn
-	process  *process
-	once     sync.Once
-	done     chan struct{} // closed by Close
-	over     chan struct{} // closed when the worker has ended the connection
-	written  atomic.Bool   // a response was written since the last request
+	net.Conn
+	process *process
+	once    sync.Once
 
-	mu       sync.Mutex // guards all below
-	more     sync.Cond
-	bytes    []byte
-	held     bool      // bytes arrived during a cut
-	ended    error     // read error of the socket
-	sent     time.Time // when the request that the service is reading was sent
-	released time.Time // when that request arrived, if it was held
-	ending   ending
+	mu      sync.Mutex // guards all below
+	sent    time.Time  // when the request that the service is reading was sent
+	written bool       // a response was written since that request
+	reset   bool       // by the worker's side
+	ending  ending
 }
 
 type wireKey struct{}
@@ -147,101 +107,23 @@ func withWire(ctx context.Context, connection net.Conn) context.Context {
 	return context.WithValue(ctx, wireKey{}, connection)
 }
 
-// receive reads the socket.
-func (w *wire) receive() {
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := w.socket.Read(buffer)
-		cut := w.process.network.closed() != nil
-		w.mu.Lock()
-		if n > 0 && w.written.Swap(false) {
-			w.sent, w.released = time.Now(), time.Time{}
-		}
-		w.bytes, w.ended = append(w.bytes, buffer[:n]...), err
-		w.held = w.held || cut
-		w.mu.Unlock()
-		w.more.Signal()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// deliver passes the bytes from the socket to the service. After the service has closed the connection, they are lost.
-func (w *wire) deliver() {
-	defer close(w.over)
-	defer func() { _ = w.far.Close() }()
-	for {
-		w.mu.Lock()
-		for len(w.bytes) == 0 && w.ended == nil {
-			w.more.Wait()
-		}
-		w.mu.Unlock()
-		w.process.network.pass()
-		w.mu.Lock()
-		bytes, ended := w.bytes, w.ended
-		if w.held && len(bytes) > 0 {
-			w.released = time.Now()
-		}
-		if w.held && w.isReset() {
-			bytes = nil
-		}
-		w.bytes, w.held = nil, false
-		w.mu.Unlock()
-		_, _ = w.far.Write(bytes) // fails if the service has closed the connection
-		if ended != nil {
-			return
-		}
-	}
-}
-
-// end ends the connection that the service has closed, after all bytes of the response. While the network is cut, the worker does not
-// see the end.
-func (w *wire) end() {
-	w.mu.Lock()
-	ending := w.ending
-	w.mu.Unlock()
-	select {
-	case <-time.After(ending.after):
-	case <-w.over:
-	}
-	w.pass()
-	switch ending.how {
-	case resets:
-		_ = w.socket.SetLinger(0)
-	case halfCloses:
-		_ = w.socket.CloseWrite()
-		<-w.over
-	case isSilent:
-		<-w.over
-	}
-	_ = w.socket.Close()
-}
-
-// endsAs chooses how the worker sees the end of the connection.
-func (w *wire) endsAs(e ending) {
+// Read reads parts of a request. While a request is handled, the server calls it to detect the end of the connection.
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ending = e
+	if n > 0 && w.written {
+		w.sent, w.written = time.Now(), false
+	}
+	w.reset = w.reset || err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded)
+	return n, err
 }
 
-// isReset reports whether the worker's side has reset the connection. The caller holds mu.
-func (w *wire) isReset() bool {
-	return w.ended != nil && !errors.Is(w.ended, io.EOF) && !errors.Is(w.ended, net.ErrClosed)
-}
-
-// gone is isReset for callers that do not hold mu.
-func (w *wire) gone() bool {
+// state returns when the request that the service is reading was (probably) sent, and whether the worker's side has reset the connection.
+func (w *wire) state() (sent time.Time, reset bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.isReset()
-}
-
-// times returns when the request that the service is reading was (probably) sent and, if the request was held, when it arrived.
-func (w *wire) times() (sent, released time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.sent, w.released
+	return w.sent, w.reset
 }
 
 // pass waits until the network is not cut, the service is not frozen, and the process can get responses.
@@ -253,18 +135,38 @@ func (w *wire) pass() {
 // Write sends a part of a response.
 func (w *wire) Write(p []byte) (int, error) {
 	w.pass()
-	w.written.Store(true)
-	return w.socket.Write(p)
+	w.mu.Lock()
+	w.written = true
+	w.mu.Unlock()
+	return w.Conn.Write(p)
 }
 
-// Close closes the connection.
+// endsAs chooses how the worker sees the end of the connection.
+func (w *wire) endsAs(e ending) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ending = e
+}
+
+// Close closes the connection later: while the network is cut, the worker does not see the end.
 func (w *wire) Close() error {
-	w.once.Do(func() { close(w.done) })
-	return w.Conn.Close()
+	w.once.Do(func() { w.process.run.background.Go(w.end) })
+	return nil
 }
 
-// RemoteAddr returns the worker's address.
-func (w *wire) RemoteAddr() net.Addr { return w.socket.RemoteAddr() }
-
-// LocalAddr returns the service's address.
-func (w *wire) LocalAddr() net.Addr { return w.socket.LocalAddr() }
+func (w *wire) end() {
+	w.mu.Lock()
+	ending := w.ending
+	w.mu.Unlock()
+	r := w.process.run
+	select {
+	case <-time.After(ending.after):
+	case <-r.over:
+	}
+	w.pass()
+	if socket, ok := w.Conn.(*net.TCPConn); ok && ending.reset {
+		_ = socket.SetLinger(0)
+	}
+	_ = w.Conn.Close()
+	r.open.Add(-1)
+}

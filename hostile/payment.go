@@ -42,8 +42,6 @@ type Payment struct {
 	Destination *prepaid.BankAccount `json:"destination_account_info,omitzero"`
 	// BSB is the outer member bsb of a DirectEntryOut.
 	BSB string `json:"bsb,omitzero"`
-	// Rollback marks a payment that must not be made: order it in a transaction that you roll back, or do not order it.
-	Rollback bool `json:"rollback,omitzero"`
 }
 
 // Params returns the params of a payment: a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams].
@@ -65,13 +63,11 @@ func (p Payment) Params() prepaid.PaymentParams {
 
 // orders are the payments of a run, with data that workers do not see.
 type orders struct {
-	list       []Payment
-	refused    map[int]bool // by index in list
-	rolledBack map[int]bool
-	byID       map[prepaid.RequestID]int
-	byAmount   map[prepaid.Amount]int
-	float      prepaid.AccountID
-	cards      []prepaid.AccountID
+	list     []Payment
+	refused  map[int]bool // by index in list
+	byID     map[prepaid.RequestID]int
+	byAmount map[prepaid.Amount]int
+	float    prepaid.AccountID
 }
 
 // opening is the paying account's balance: enough to make all payments several times.
@@ -79,30 +75,22 @@ const opening = "1000000000.00"
 
 // order creates the payments and their accounts.
 func order(o Options, srv *prepaidtest.Server) *orders {
-	s := &orders{
-		refused: make(map[int]bool), rolledBack: make(map[int]bool), byID: make(map[prepaid.RequestID]int), byAmount: make(map[prepaid.Amount]int),
-	}
+	s := &orders{refused: make(map[int]bool), byID: make(map[prepaid.RequestID]int), byAmount: make(map[prepaid.Amount]int)}
 	s.float = srv.AddAccount(prepaidtest.SeedAccount{ID: "float", Balance: opening})
 	closed := srv.AddAccount(prepaidtest.SeedAccount{ID: "card-closed", Status: "closed"})
-	s.cards = make([]prepaid.AccountID, max(1, o.Payments/4))
-	for i := range s.cards {
-		s.cards[i] = srv.AddAccount(prepaidtest.SeedAccount{ID: prepaid.AccountID("card-" + strconv.Itoa(i+1))})
+	cards := make([]prepaid.AccountID, max(1, o.Payments/4))
+	for i := range cards {
+		cards[i] = srv.AddAccount(prepaidtest.SeedAccount{ID: prepaid.AccountID("card-" + strconv.Itoa(i+1))})
 	}
-	all := o.Payments + o.Rollbacks
-	shuffled := o.random(streamOrders).Perm(all)
-	for i, n := range shuffled[:o.Rollbacks+o.Refused] {
-		if i < o.Rollbacks {
-			s.rolledBack[n] = true
-		} else {
-			s.refused[n] = true
-		}
+	for _, n := range o.random(streamOrders).Perm(o.Payments)[:o.Payments/20] {
+		s.refused[n] = true
 	}
 	day := prepaid.DateOf(srv.Now())
-	for n := range all {
+	for n := range o.Payments {
 		p := Payment{
 			RequestID: prepaid.DeriveRequestID(day, "hostile", strconv.FormatUint(o.Seed, 10), strconv.Itoa(n+1)), Operation: Transfer,
 			SourceAccountID: s.float, Amount: prepaid.Cents(int64(101 + n)), SourceReference: fmt.Sprint("PAY ", n+1),
-			DestinationReference: fmt.Sprint("PAY ", n+1), DestinationAccountID: s.cards[n%len(s.cards)], Rollback: s.rolledBack[n],
+			DestinationReference: fmt.Sprint("PAY ", n+1), DestinationAccountID: cards[n%len(cards)],
 		}
 		switch {
 		case s.refused[n]:
@@ -114,7 +102,6 @@ func order(o Options, srv *prepaidtest.Server) *orders {
 		s.byID[p.RequestID], s.byAmount[p.Amount] = n, n
 		s.list = append(s.list, p)
 	}
-	s.cards = append(s.cards, closed)
 	return s
 }
 

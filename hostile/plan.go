@@ -12,14 +12,13 @@ import (
 type action int
 
 const (
-	actNone       action = iota
-	actKill              // while the request is in flight
-	actKillAfter         // when the response has just been sent
-	actFreeze            // while the request is in flight
-	actCut               // its connections to the database are cut before the response arrives
-	actClockMoves        // after the token of the request was checked
-	actNetwork           // the network of the copy is cut
-	actService           // the service is frozen
+	actNone      action = iota
+	actKill             // while the request is in flight
+	actKillAfter        // when the response has just been sent
+	actFreeze           // while the request is in flight
+	actCut              // the connections to the database are cut before the response arrives
+	actNetwork          // the network of the copy is cut
+	actService          // the service is frozen
 )
 
 // step is the plan for one arrival of one payment.
@@ -35,10 +34,6 @@ type disturbance struct {
 	act   action
 	lasts time.Duration // duration of actNetwork or actService
 	held  bool          // the request waits for the end of actNetwork or actService; otherwise the response waits
-	kill  bool          // with actNetwork: the copy is killed meanwhile
-	waits int           // for how many requests at most actFreeze waits for the right one
-
-	freeze *freeze // of actFreeze
 }
 
 // limited returns the fault of a step. With this fault the request takes at most the duration left.
@@ -67,42 +62,25 @@ func (o Options) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
 }
 
-// longest returns how long a request may take from its start until the service has carried it out.
-func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
-
-// spare returns a margin before the time of a repeat, since part of a request's way to the service cannot be measured.
-func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
-
-// over returns the latest end of a request: the end of AttemptTimeout or, if later, the release, plus InFlightWait minus spare.
-func (o Options) over(sent, released time.Time) time.Time {
-	from := sent.Add(o.AttemptTimeout)
-	if released.After(from) {
-		from = released
-	}
-	return from.Add(o.InFlightWait - o.spare())
-}
-
 // newPlan plans the steps of all payments of a run.
-func newPlan(o Options, s *orders) plan {
+func newPlan(o Options) plan {
 	p := make(plan)
 	r := o.random(streamFaults)
 	kinds := r.Perm(kindsOfFaults)
-	faulty := int(math.Ceil(o.Faults * float64(len(s.list))))
-	for i, n := range r.Perm(len(s.list))[:faulty] { // kinds take turns, so that a short run has all kinds
+	faulty := int(math.Ceil(o.Faults * float64(o.Payments)))
+	for i, n := range r.Perm(o.Payments)[:faulty] { // kinds take turns, so that a short run has all kinds
 		p[n] = o.faults(r, kinds[i%len(kinds)])
 	}
 	r = o.random(streamActions)
-	shuffled := r.Perm(len(s.list))
+	shuffled := r.Perm(o.Payments)
 	for _, what := range []struct {
 		act   action
 		times int
-	}{{actKill, o.Kills}, {actFreeze, o.Freezes}, {actCut, o.Cuts}, {actClockMoves, o.ClockMoves}, {actNetwork, o.NetworkCuts}, {actService, o.ServiceFreezes}} {
-		for done := 0; done < what.times; shuffled = shuffled[1:] {
-			if n := shuffled[0]; !s.rolledBack[n] {
-				p[n] = o.with(r, what.act, p[n])
-				done++
-			}
+	}{{actKill, o.Kills}, {actFreeze, o.Freezes}, {actCut, o.Cuts}, {actNetwork, o.NetworkCuts}, {actService, o.ServiceFreezes}} {
+		for _, n := range shuffled[:what.times] {
+			p[n] = o.with(r, what.act, p[n])
 		}
+		shuffled = shuffled[what.times:]
 	}
 	return p
 }
@@ -110,16 +88,14 @@ func newPlan(o Options, s *orders) plan {
 // faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first with the given kind.
 // Some arrivals do not fail but run for a long time: a repeat that does not wait for such a request pays a second time.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
-	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
+	first, _ := o.fault(r, kind)
+	if kind <= 2 || kind >= slow { // the payment has no other fault, which could hide an early repeat
 		return []step{first}
 	}
 	for range 1 + r.IntN(3) {
 		next, unknown := o.fault(r, kind)
 		steps = append(steps, next)
-		if unknown && r.IntN(2) == 0 { // a refusal follows, perhaps after a fault that is retried at once
-			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
-				steps = append(steps, step{fault: passing})
-			}
+		if unknown && r.IntN(2) == 0 {
 			steps = append(steps, step{fault: refusal(r)})
 		}
 		kind = r.IntN(kindsOfFaults)
@@ -133,16 +109,8 @@ func (o Options) held(r *rand.Rand) time.Duration {
 	return (longest - time.Duration(r.Int64N(int64(longest/2)))).Round(time.Microsecond)
 }
 
-// ending returns how a connection ends; half of the ends come before the worker's time-out, but not at once.
-func (o Options) ending(r *rand.Rand) ending {
-	e := ending{how: how(r.IntN(int(kindsOfEndings)))}
-	if after := r.Int64N(int64(o.AttemptTimeout)); r.IntN(2) == 0 {
-		e.after = time.Duration(after).Round(time.Microsecond)
-	}
-	return e
-}
-
-const kindsOfFaults = 17
+// The kinds of faults; a kind of slow or more has none.
+const slow, kindsOfFaults = 14, 17
 
 // fault returns a step that is possible for any request. If unknown is true, a refusal of the next request proves
 // nothing. Otherwise that refusal would prove that nothing moved, and a worker could abandon the payment.
@@ -150,12 +118,12 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{408, 502, 503, 504}[r.IntN(4)]
 	held, end := o.held(r), o.ending(r)
 	switch kind {
-	case 0:
-		return step{fault: prepaidtest.CommitThenDrop(), ending: end}, true
-	case 1:
-		return step{fault: prepaidtest.DropBeforeCommit(), ending: end}, true
-	case 2, 3, 4:
+	case 0, 1, 2:
 		return step{fault: prepaidtest.DropBeforeCommit(), ending: end, runs: held}, true
+	case 3:
+		return step{fault: prepaidtest.DropBeforeCommit(), ending: end}, true
+	case 4:
+		return step{fault: prepaidtest.CommitThenDrop(), ending: end}, true
 	case 5, 6:
 		return step{fault: prepaidtest.ProxyPage(gateway), runs: held}, true
 	case 7:
@@ -195,8 +163,6 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{disturbance: disturbance{act: act}}
 	switch held := o.held(r); {
-	case act == actFreeze:
-		first.waits = 10
 	case act == actKill && r.IntN(4) == 0:
 		first.act = actKillAfter
 	case act == actKill && r.IntN(3) == 0:
@@ -204,12 +170,12 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	case act == actKill && r.IntN(2) == 0:
 		first.runs = held
 	case act == actNetwork:
-		first.lasts, first.held, first.kill = o.NetworkCut, r.IntN(2) == 0, r.IntN(4) == 0
+		first.lasts, first.held = o.outage(), r.IntN(2) == 0
 		if r.IntN(3) == 0 { // shorter than any wait
 			first.lasts = time.Duration(r.Int64N(int64(o.AttemptTimeout + o.InFlightWait/2))).Round(time.Millisecond)
 		}
 	case act == actService:
-		first.lasts, first.held = o.ServiceFreeze, true
+		first.lasts, first.held = o.outage(), true
 	}
 	if act == actKill && r.IntN(2) == 0 {
 		return append([]step{first, {fault: refusal(r)}}, steps...)

@@ -3,17 +3,13 @@ package hostile
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,12 +18,9 @@ type process struct {
 	run         *run
 	copy, start int // both from 1
 	cmd         *exec.Cmd
-	hold        func() error // closes its standard input
 	output      *output
-	database    *proxy // nil without a database
 	network     barrier
-	responses   barrier // shut from a freeze until no request is on its way since before the freeze
-	payments    atomic.Int64
+	responses   barrier       // shut from a freeze until no request is on its way since before the freeze
 	exited      chan struct{} // closed when the process has ended
 
 	mu     sync.Mutex // guards all below, and signals
@@ -40,24 +33,13 @@ type process struct {
 func (p *process) String() string { return fmt.Sprintf("worker %d.%d", p.copy, p.start) }
 
 // launch starts a process of a copy.
-func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
+func (r *run) launch(number, start int) (*process, error) {
 	p := &process{run: r, copy: number, start: start, exited: make(chan struct{})}
 	at, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r.atEnd(at.Close)
-	database := ""
-	if r.options.Database != "" {
-		if p.database, database, err = r.target.proxy(ctx, &r.background); err != nil {
-			return nil, err
-		}
-		r.atEnd(p.database.close)
-	}
-	summary := r.summaryOf(number)
-	if err := os.RemoveAll(summary); err != nil {
-		return nil, err
-	}
+	r.background.Go(func() { _ = r.gate.Serve(listener{at, p}) }) // until the run ends: requests of a killed process can still arrive
 	command := r.options.Command
 	if len(command) == 0 {
 		self, err := os.Executable()
@@ -66,34 +48,34 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 		}
 		command = []string{self}
 	}
+	if err := os.RemoveAll(r.summaryOf(number)); err != nil {
+		return nil, err
+	}
 	p.cmd = exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the caller's own program, which supervise ends
-	job := Job{Worker: number, Dir: r.shared, Database: database, file: r.file, summary: summary}
-	p.cmd.Env = slices.Concat(os.Environ(), r.environment(at.Addr().String()), job.Environ(), r.options.Env)
-	p.cmd.Env = append(p.cmd.Env, envFunction+"="+r.options.Worker)
+	p.cmd.Env = slices.Concat(os.Environ(), r.environment(number, at.Addr().String()), r.options.Env)
 	p.output = &output{to: r.log, name: p.String()}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.WaitDelay = time.Second
-	stdin, err := p.cmd.StdinPipe()
+	stdin, err := p.cmd.StdinPipe() // open until the process or the harness ends
 	if err != nil {
 		return nil, err
 	}
-	p.hold = stdin.Close
 	ownGroup(p.cmd)
-	server := &http.Server{Handler: p, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the run ends: requests of a killed process can still arrive
-	r.atEnd(server.Close)
 	p.mu.Lock()
-	err = r.spawn(p.cmd.Start)
+	err = p.cmd.Start()
 	p.mu.Unlock()
 	if err != nil {
 		return nil, fmt.Errorf("hostile: the worker cannot be started: %w", err)
 	}
-	r.background.Go(p.wait)
+	r.background.Go(func() {
+		p.wait()
+		_ = stdin.Close()
+	})
 	return p, nil
 }
 
-// environment returns the variables of the process to which the address belongs.
-func (r *run) environment(address string) []string {
+// environment returns the variables of a process of a copy, to which the address belongs.
+func (r *run) environment(number int, address string) []string {
 	config := r.server.Config()
 	return []string{
 		"PREPAID_BASE_URL=http://" + address + "/3.0/", "PREPAID_VENDOR=" + config.Vendor, "PREPAID_ENVIRONMENT=test",
@@ -101,9 +83,13 @@ func (r *run) environment(address string) []string {
 		"PREPAID_ATTEMPT_TIMEOUT=" + r.options.AttemptTimeout.String(), "PREPAID_RETRY_IN_FLIGHT_WAIT=" + r.options.InFlightWait.String(),
 		"PREPAID_RETRY_MIN_WAIT=5ms", "PREPAID_RETRY_MAX_WAIT=50ms", "PREPAID_RETRY_TOKEN_HOLD=20ms",
 		"PREPAID_RATE_SHARE=" + strconv.FormatFloat(1/float64(r.options.Copies), 'f', 4, 64),
+		envWorker + "=" + strconv.Itoa(number), envPayments + "=" + r.payments(), envDir + "=" + r.shared(), envSummary + "=" + r.summaryOf(number),
 	}
 }
 
+// payments, shared and summaryOf are the files of the copies.
+func (r *run) payments() string { return filepath.Join(r.dir, "payments") }
+func (r *run) shared() string   { return filepath.Join(r.dir, "shared") }
 func (r *run) summaryOf(number int) string {
 	return filepath.Join(r.dir, "summary-"+strconv.Itoa(number))
 }
@@ -114,7 +100,6 @@ func (p *process) wait() {
 	p.ended = true
 	_ = killGroup(p.cmd) // its children
 	p.mu.Unlock()
-	_ = p.hold()
 	p.output.flush()
 	p.run.note(event{process: p, text: "ended: " + p.cmd.ProcessState.String()})
 	close(p.exited)
@@ -148,12 +133,12 @@ func (p *process) kill(what string) bool {
 	return true
 }
 
-const killWait = 20 * time.Millisecond
+const killWait, restartPause = 20 * time.Millisecond, 20 * time.Millisecond
 
 // supervise runs a copy until it ends with status 0, or ctx ends.
 func (r *run) supervise(ctx context.Context, number int) error {
 	for start := 1; ; start++ {
-		p, err := r.launch(ctx, number, start)
+		p, err := r.launch(number, start)
 		if err != nil {
 			return err
 		}
@@ -167,37 +152,11 @@ func (r *run) supervise(ctx context.Context, number int) error {
 		if p.cmd.ProcessState.Success() {
 			return nil
 		}
-		r.restarts.Add(1)
-		r.mu.Lock()
-		r.last = p
-		r.mu.Unlock()
-		pause := restartPause
-		if p.payments.Load() == 0 && p.cmd.ProcessState.Exited() { // another copy may have the lock
-			pause = 10 * restartPause
-		}
+		r.count(&r.counts.Restarts, true)
 		select {
-		case <-time.After(pause):
+		case <-time.After(restartPause):
 		case <-ctx.Done():
 			return nil
 		}
 	}
-}
-
-// restartPause is the pause before an ended copy is started again.
-const restartPause = 10 * time.Millisecond
-
-// spawner starts all processes on one thread, which lives until the end of the run: on Linux a process ends with the thread
-// that started it.
-func (r *run) spawner() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for start := range r.spawns {
-		start()
-	}
-}
-
-func (r *run) spawn(start func() error) error {
-	started := make(chan error, 1)
-	r.spawns <- func() { started <- start() }
-	return <-started
 }

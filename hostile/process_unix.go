@@ -12,7 +12,6 @@ const canFreeze = true
 // ownGroup gives a command its own process group, so that the command's children end with the command.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	endWithParent(cmd.SysProcAttr)
 }
 
 func killGroup(cmd *exec.Cmd) error   { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,14 +1,15 @@
 package hostile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log"
+	"log/slog"
+	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,52 +23,42 @@ type run struct {
 	server  *prepaidtest.Server
 	orders  *orders
 	plan    plan
-	target  target
-	log     *logger
-	dir     string // for the harness
-	shared  string // for the copies
-	file    string // with the payments
+	gate    *http.Server
+	log     *log.Logger
+	dir     string
 	began   time.Time
 	clock   time.Time // the server's time at the start
-	spawns  chan func()
 	end     context.CancelCauseFunc
 
 	background sync.WaitGroup
-	restarts   atomic.Int64
 	service    barrier       // shut while the service is frozen
 	over       chan struct{} // closed after the copies' end
 	open       atomic.Int64  // the number of open wires
 	late       atomic.Int64  // current delay of this process's timers, in nanoseconds
+	cutting    sync.Mutex    // a cut of the database must not cut off another one
 
-	mu       sync.Mutex // guards all below
-	closing  []func() error
-	last     *process // the last copy that ended without success
-	lastSent time.Time
+	mu       sync.Mutex  // guards all below
 	arrivals map[int]int // by payment
 	events   []event
 	due      []disturbance // actions that wait for a request
 	frozen   *freeze       // the last freeze of a process
 	flights  []flight
-	moves    []move
 	counts   Counts
 }
 
-// Run runs workers until each copy has ended with status 0, and reports on the money. If ctx, Options.Timeout
-// or Options.Quiet ends the run early, Report.Unfinished has the reason.
+// Run runs workers until each copy has ended with status 0, and reports on the money. If ctx or Options.Timeout ends the run
+// early, Report.Unfinished has the reason.
 //
-// The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Wrong payments are in
-// the Report.
+// The error is about the run: wrong options, a command that cannot be started, an error of Prepare. Wrong payments are in the Report.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	o, err := options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{options: o, arrivals: make(map[int]int), log: &logger{to: o.Log}, spawns: make(chan func()), over: make(chan struct{})}
-	if o.Database != "" {
-		if r.target, err = newTarget(o.Database); err != nil {
-			return nil, err
-		}
+	if os.Getenv(envPayments) != "" {
+		return nil, errors.New("hostile: this process is a worker: it must call Worker first")
 	}
+	r := &run{options: o, arrivals: make(map[int]int), log: log.New(o.Log, "", 0), over: make(chan struct{})}
 	if r.dir, err = os.MkdirTemp("", "prepaid-hostile-"); err != nil {
 		return nil, err
 	}
@@ -75,83 +66,63 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if r.server, err = prepaidtest.Start(prepaidtest.Options{RandomSeed: new(o.Seed), RequestLog: 1_000_000}); err != nil {
 		return nil, err
 	}
-	r.atEnd(r.server.Close)
-	defer r.background.Wait()
-	defer r.close()
-	r.orders = order(o, r.server)
-	r.plan = newPlan(o, r.orders)
-	if err := r.write(); err != nil {
+	r.gate = &http.Server{Handler: r, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	defer func() {
+		_ = errors.Join(r.gate.Close(), r.server.Close()) // of no matter: the run is over
+		r.background.Wait()
+	}()
+	r.orders, r.plan = order(o, r.server), newPlan(o)
+	if err := errors.Join(os.Mkdir(r.shared(), 0o700), writeLines(r.payments(), r.orders.list)); err != nil {
 		return nil, err
 	}
 	r.server.Decide(r.decide)
-	return r.work(ctx)
-}
-
-// write writes the files that the copies read.
-func (r *run) write() error {
-	r.file, r.shared = filepath.Join(r.dir, "payments"), filepath.Join(r.dir, "shared")
-	text, err := writeLines(r.orders.list)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Mkdir(r.shared, 0o700), os.WriteFile(r.file, text, 0o600))
-}
-
-func (r *run) work(ctx context.Context) (*Report, error) {
-	job := Job{Payments: slices.Clone(r.orders.list), Dir: r.shared, Database: r.options.Database, file: r.file}
-	if r.options.Prepare != nil {
-		if err := r.options.Prepare(ctx, job); err != nil {
+	if o.Prepare != nil {
+		if err := o.Prepare(ctx, Job{Payments: slices.Clone(r.orders.list), Dir: r.shared()}); err != nil {
 			return nil, fmt.Errorf("hostile: Prepare: %w", err)
 		}
 	}
-	r.began, r.clock = time.Now(), r.server.Now()
-	r.lastSent = r.began
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r.end = cancel
-	limit := time.AfterFunc(r.options.Timeout, func() { cancel(fmt.Errorf("the run has taken %s", r.options.Timeout)) })
-	defer limit.Stop()
-	r.background.Go(func() { r.watch(cancel) })
-	r.background.Go(r.measure)
-	var spawner, copies sync.WaitGroup
-	spawner.Go(r.spawner)
-	problems := make([]error, r.options.Copies+1)
-	for i := range r.options.Copies {
-		copies.Go(func() {
-			if problems[i] = r.supervise(ctx, i+1); problems[i] != nil {
-				cancel(problems[i])
-			}
-		})
+	unfinished, err := r.work(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if r.options.Enqueue != nil {
+	return r.report(unfinished), nil
+}
+
+// work runs the copies, and returns when all their requests have ended.
+func (r *run) work(ctx context.Context) (unfinished string, err error) {
+	r.began, r.clock = time.Now(), r.server.Now()
+	limited, release := context.WithTimeoutCause(ctx, r.options.Timeout, fmt.Errorf("the run has taken %s", r.options.Timeout))
+	defer release()
+	running, end := context.WithCancelCause(limited)
+	defer end(nil)
+	r.end = end
+	r.background.Go(r.measure)
+	problems := make([]error, r.options.Copies)
+	var copies sync.WaitGroup
+	for i := range problems {
 		copies.Go(func() {
-			if err := r.options.Enqueue(ctx, job); err != nil && ctx.Err() == nil {
-				problems[r.options.Copies] = fmt.Errorf("hostile: Enqueue: %w", err)
-				cancel(err)
+			if problems[i] = r.supervise(running, i+1); problems[i] != nil {
+				end(problems[i])
 			}
 		})
 	}
 	copies.Wait()
 	close(r.over)
-	close(r.spawns)
-	spawner.Wait()
 	if err := errors.Join(problems...); err != nil {
-		return nil, err
+		return "", err
 	}
-	unfinished := ""
-	if err := context.Cause(ctx); err != nil {
+	if err := context.Cause(running); err != nil {
 		unfinished = err.Error()
 	}
-	r.service.stays()
 	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // requests may be in progress
 		time.Sleep(time.Millisecond)
 	}
 	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
 	defer stop()
 	if err := r.server.WaitIdle(idle); err != nil {
-		return nil, fmt.Errorf("hostile: requests that run on do not end: %w", err)
+		return "", fmt.Errorf("hostile: requests that run on do not end: %w", err)
 	}
-	return r.report(unfinished), nil
+	return unfinished, nil
 }
 
 // measure updates r.late: the greatest timer delay of about the last second.
@@ -168,106 +139,32 @@ func (r *run) measure() {
 	}
 }
 
-// watch ends a run in which no worker sends payments any more.
-func (r *run) watch(cancel context.CancelCauseFunc) {
-	ticks := time.NewTicker(r.options.Quiet / 20)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-r.over:
-			return
-		case now := <-ticks.C:
-			r.mu.Lock()
-			quiet := now.Sub(r.lastSent)
-			r.mu.Unlock()
-			if quiet > r.options.Quiet {
-				cancel(fmt.Errorf("no worker has sent a payment for %s", r.options.Quiet))
-				return
-			}
-		}
-	}
-}
-
-// atEnd registers the function do, which close calls to stop background work.
-func (r *run) atEnd(do func() error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closing = append(r.closing, do)
-}
-
-func (r *run) close() {
-	r.mu.Lock()
-	closing := r.closing
-	r.mu.Unlock()
-	for _, do := range slices.Backward(closing) {
-		_ = do() // an error does not matter
-	}
-}
-
 // since is the time since the start.
 func (r *run) since() time.Duration { return time.Since(r.began) }
 
-// logger writes lines of several copies.
-type logger struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (l *logger) line(name, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = fmt.Fprintf(l.to, "%s: %s\n", name, text)
-}
-
-// output sends a process's output to the log in lines, and keeps the last lines.
+// output sends a process's output to the log in lines. One goroutine of exec writes it.
 type output struct {
-	to   *logger
-	name string
-
-	mu      sync.Mutex // guards all below
+	to      *log.Logger
+	name    string
 	partial []byte
-	lines   []string
 }
-
-// A report shows the last keptLines lines of a process, and at most mostLine bytes of each line.
-const keptLines, mostLine = 10, 1000
 
 // Write accepts pieces of lines.
 func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, b := range p {
-		if b == '\n' || len(o.partial) == mostLine {
-			o.end()
+	o.partial = append(o.partial, p...)
+	for {
+		line, rest, found := bytes.Cut(o.partial, []byte("\n"))
+		if !found {
+			return len(p), nil
 		}
-		if b != '\n' {
-			o.partial = append(o.partial, b)
-		}
-	}
-	return len(p), nil
-}
-
-// end ends a line. The caller holds the lock.
-func (o *output) end() {
-	line := strings.TrimRight(string(o.partial), "\r")
-	o.partial = o.partial[:0]
-	if line == "" {
-		return
-	}
-	o.to.line(o.name, line)
-	if o.lines = append(o.lines, line); len(o.lines) > keptLines {
-		o.lines = o.lines[1:]
+		o.to.Printf("%s: %s", o.name, line)
+		o.partial = rest
 	}
 }
 
+// flush ends the last line.
 func (o *output) flush() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.end()
-}
-
-func (o *output) tail() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.lines)
+	if len(o.partial) > 0 {
+		o.to.Printf("%s: %s", o.name, o.partial)
+	}
 }

@@ -55,7 +55,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		export("PREPAID_ENVIRONMENT", "test")
 		export("PREPAID_SHOW_DESCRIPTIONS", "true")
 		if float != "" {
-			fmt.Fprint(out, "\nAnd for examples/quickstart -pause 0s:\n\n")
+			fmt.Fprint(out, "\nAnd for the programs in examples/:\n\n")
 			export("PREPAID_COMPANY_ID", company.ID.String())
 			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
 			export("PREPAID_FLOAT_ACCOUNT", string(float))

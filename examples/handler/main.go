@@ -1,17 +1,17 @@
-// Handler makes payments in an HTTP handler, which responds within two seconds. A worker completes payments that are still open then.
+// Handler pays orders in an HTTP handler, which responds within two seconds. A worker completes payments that are still open then.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -20,14 +20,17 @@ import (
 )
 
 func main() {
-	flag.Parse() // only for -h: there are no flags
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err) // log.Fatal skips deferred calls: main has none
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		log.Fatal(err)
 	}
 }
 
-// run uses an emulator that loses the response to the payment of order 7. For the real service: prepaid.ConfigFromEnv, prepaid.NewClient.
-func run(out io.Writer) (err error) {
+// run posts an order on an emulator that loses the response to its payment. For the real service: prepaid.ConfigFromEnv,
+// prepaid.NewClient, an http.Server, and a worker that runs as long as the server.
+func run(ctx context.Context) (err error) {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return err
@@ -49,19 +52,18 @@ func run(out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.payments.Close()) }()
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
-	ask(out, s, "POST")
-	ctx, stop := context.WithCancel(context.Background())
-	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real worker does not stop
-	err = s.worker.Run(ctx, s.payments, s.client.Accounts)
-	ask(out, s, "GET")
-	ask(out, s, "POST")
-	fmt.Fprintln(out, "balance", srv.Balance(to))
+	s.ask(ctx, http.MethodPost)
+	working, done := context.WithCancel(ctx)
+	defer done()
+	s.worker.Trace.Recorded = func(journal.Entry) { done() } // a real worker does not stop
+	err = s.worker.Run(working, s.payments, s.client.Accounts)
+	s.ask(ctx, http.MethodGet)
 	return err
 }
 
-func ask(out io.Writer, s *shop, method string) {
+func (s *shop) ask(ctx context.Context, method string) {
 	mux, response := http.NewServeMux(), httptest.NewRecorder()
 	mux.Handle("/orders/{id}/payment", s)
-	mux.ServeHTTP(response, httptest.NewRequestWithContext(context.Background(), method, "/orders/7/payment", http.NoBody))
-	fmt.Fprint(out, method, " ", response.Code, " ", response.Body)
+	mux.ServeHTTP(response, httptest.NewRequestWithContext(ctx, method, "/orders/7/payment", http.NoBody))
+	fmt.Print(method, " ", response.Code, " ", response.Body)
 }

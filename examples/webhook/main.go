@@ -1,18 +1,19 @@
-// Webhook is a complete receiver: it registers itself, handles each message once, and drains the messages that it
-// missed. It uses an emulator inside this process by default, or the real service (see -h).
+// Webhook receives a card program's messages, stores each once, and drains messages that could not be delivered. It uses the service if
+// PREPAID_BASE_URL is set, otherwise an emulator inside this process.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -20,106 +21,83 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-const usage = `Webhook receives the messages of a card program, books each once, and drains undelivered messages.
-
-Without PREPAID_BASE_URL it demonstrates this on an emulator inside this process, ends, and takes no
-flags. For the service, set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
-PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give the flags below. It runs until Ctrl+C.
-Draining is final, the service forgets drained messages: pass the same file of -books at each start.
-
-Exit status: 0 on success, 1 if something failed, 2 if the command line or the environment is wrong.
-
-`
-
-// errSetup means that the command line or the environment is wrong.
-var errSetup = errors.New("see -h")
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := run(ctx)
 	stop()
-	os.Exit(code)
-}
-
-// run returns the exit status.
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	// The emulator's form of signatures. The operator defines the service's form.
-	form := webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}
-	r := &receiver{form: form, keys: webhook.StaticKeys{}, every: 5 * time.Minute, say: log.New(out, "", 0)}
-	r.want = prepaid.CreateHookParams{
-		FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
-	}
-	err := receive(ctx, r, args, errOut)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintln(errOut, "webhook:", err)
-	if _, invalid := errors.AsType[*prepaid.ValidationError](err); invalid || errors.Is(err, errSetup) {
-		return 2
-	}
-	return 1
-}
-
-// receive receives from the real service until ctx ends, or demonstrates this.
-func receive(ctx context.Context, r *receiver, args []string, errOut io.Writer) error {
-	if len(args) == 0 && os.Getenv("PREPAID_BASE_URL") == "" {
-		return demonstrate(ctx, r)
-	}
-	listen, err := parse(r, args, errOut)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errSetup, err)
+		log.Fatal(err)
 	}
-	config, err := prepaid.ConfigFromEnv()
+}
+
+// settings are where the messages come from and go to.
+type settings struct {
+	client      *prepaid.Client
+	listener    net.Listener
+	want        prepaid.CreateHookParams
+	inbox       string                      // path of the file
+	demonstrate func(context.Context) error // on an emulator: causes messages, then the receiver ends
+	close       func() error
+}
+
+// run receives until ctx ends. At the end it refuses new messages, then waits at most 10 s for handlers in progress.
+func run(ctx context.Context) (err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cmp.Or(os.Getenv("WEBHOOK_LISTEN"), "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
-	if r.client, err = prepaid.NewClient(config); err != nil {
-		return err
-	}
-	defer r.client.Close() //nolint:errcheck // never fails
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	s, err := open(listener)
 	if err != nil {
 		return err
 	}
-	return r.serve(ctx, listener, func() { r.say.Printf("listening on %s, stop with Ctrl+C", listen) })
-}
-
-func parse(r *receiver, args []string, errOut io.Writer) (listen string, err error) {
-	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // run prints the error
-	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "address to listen on with plain HTTP, behind a proxy that terminates TLS")
-	flags.StringVar(&r.want.URI, "uri", "", "https address at which the service reaches this receiver")
-	r.want.Scope = make([]prepaid.CompanyID, 1)
-	flags.Int64Var((*int64)(&r.want.Scope[0]), "company", 0, "ID of the company to watch")
-	flags.StringVar(&r.file, "books", "", "file in which messages are booked, created if missing; required")
-	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "ID of the HMAC key; a new key needs a new ID")
-	flags.Func("key-file", "file with the HMAC key, 64 hex characters", func(name string) (err error) {
-		r.want.HMACKeySecret, err = readKey(name)
+	defer func() { err = errors.Join(err, s.close()) }()
+	in, err := openInbox(s.inbox)
+	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, in.file.Close()) }()
+	handler, err := webhook.NewHandler(webhook.Config{
+		Verifier: webhook.HMAC{ // the emulator's form of signatures; the operator defines the service's form
+			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded,
+			Keys: webhook.StaticKeys{s.want.HMACKeyID: s.want.HMACKeySecret},
+		},
+		OnTransaction: in.keep,
+		OnOther:       in.keep,
+		OnFailure:     func(_ context.Context, status int, err error) { slog.Warn("refused", "status", status, "error", err) },
 	})
-	flags.Func("old-key", "id=file of the hook's previous key, while the key changes", func(text string) (err error) {
-		id, name, _ := strings.Cut(text, "=")
-		r.keys[id], err = readKey(name)
+	if err != nil {
 		return err
-	})
-	flags.StringVar(&r.form.Header, "header", r.form.Header, "header with the signature")
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.SetOutput(errOut)
-		flags.PrintDefaults()
 	}
-	err = flags.Parse(args)
-	switch {
-	case err != nil:
-	case flags.NArg() > 0:
-		err = errors.New("it takes flags only")
-	case r.file == "":
-		err = errors.New("-books is required: the service forgets drained messages")
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	lost := make(chan error, 1)
+	go func() { lost <- server.Serve(s.listener) }()
+	// The receiver already listens here: the service pings it before the service responds to Ensure.
+	hook, err := webhook.Ensure(ctx, s.client.Hooks, s.want)
+	if err == nil {
+		fmt.Println("the hook is registered")
+		err = s.drain(ctx, hook, handler, lost)
 	}
-	return listen, err
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	return errors.Join(err, server.Shutdown(ctx), handler.Shutdown(ctx))
 }
 
-func readKey(name string) (prepaid.Secret, error) {
-	text, err := os.ReadFile(name)
-	return prepaid.NewSecret(strings.TrimSpace(string(text))), err
+// drain stores undelivered messages, at once and every five minutes. The service forgets a message only after it is in the inbox.
+func (s *settings) drain(ctx context.Context, hook prepaid.HookID, handler *webhook.Handler, lost <-chan error) error {
+	for ctx.Err() == nil {
+		n, err := webhook.Drain(ctx, s.client.Hooks, hook, handler.Handle)
+		if err != nil && ctx.Err() == nil {
+			slog.Warn("not all messages are drained: the others stay stored", "drained", n, "error", err)
+		}
+		if s.demonstrate != nil {
+			return s.demonstrate(ctx)
+		}
+		select {
+		case <-time.After(5 * time.Minute):
+		case err := <-lost:
+			return err
+		case <-ctx.Done():
+		}
+	}
+	return nil
 }

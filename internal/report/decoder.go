@@ -2,35 +2,40 @@
 //
 // The response is {"reportdata": "<CSV>", "totalrecords": <count>}, and its one string can have hundreds of megabytes.
 //
-//   - [Decoder] returns the un-escaped CSV text while it arrives, and then the count.
-//   - [Rows] splits CSV text into rows, like encoding/csv but several times as fast.
-//   - [Counter] counts the rows of a text while the text is un-escaped, without splitting it.
+//   - [Decoder] returns the un-escaped CSV text while it arrives, counts its rows, and then returns the service's count.
+//   - [Rows] splits the text of a Decoder into rows with encoding/csv.
 //
 // A Decoder returns io.EOF only after the whole body was read and is well-formed. For a body that is not a report, the error is a
 // *[Malformed], whose text has the broken rule and never the content; an error of the source is returned unchanged. Memory is
-// always bounded: a row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the
-// source repeatedly returns no data.
+// always bounded: a row of Rows has at most 1 MiB and 65,536 fields, a string other than the text is not kept, and any other
+// value, and white space, has at most 64 KiB. Reading ends if the source repeatedly returns no data.
 //
 // The package does not compare the rows with the count, does not know HTTP, and closes nothing. Its values are not safe for
 // concurrent use.
 package report
 
 import (
-	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 const (
-	bufferSize    = 64 << 10 // for the JSON input and, initially, for the CSV text
-	maxDepth      = 128      // nested arrays and objects, including the outermost
-	maxEmptyReads = 100      // successive reads that return neither bytes nor an error
+	bufferSize     = 64 << 10
+	maxCountLength = 64 // bytes of totalrecords
 
 	memberData  = "reportdata"
 	memberTotal = "totalrecords"
 )
+
+var errSyntax = errors.New("invalid JSON")
 
 // Malformed means that the body is not a report.
 type Malformed struct {
@@ -46,24 +51,18 @@ func (e *Malformed) Error() string {
 // Unwrap returns Err.
 func (e *Malformed) Unwrap() error { return e.Err }
 
-// Decoder yields the un-escaped text of reportdata. JSON packages hold a whole string in memory; a Decoder holds one buffer.
+// Decoder yields the un-escaped text of reportdata. JSON packages hold a whole string in memory; a Decoder holds a part.
 //
 // The members may be in any order, with others between them. Names match without regard to case, as with encoding/json. Unlike
 // there, a string that is not Unicode is an error: U+FFFD would hide which text was sent.
 type Decoder struct {
-	src io.Reader
+	body *body
+	json *jsontext.Decoder // reads body
 
-	buf      []byte
-	pos, end int   // buf[pos:end] is unread
-	base     int64 // offset of buf[0] in the body
-	srcErr   error // the error that ended src
-
-	rows *Counter // counts the text's rows; may be nil
-
-	plainEnd, fallbackEnd int64 // offsets in the body up to which copyText has classified the text
-
-	pending           [utf8.UTFMax]byte // a rune that did not fit into the caller's buffer
-	pendPos, pendSize int
+	rune   [utf8.UTFMax]byte // a rune that did not fit into the caller's buffer
+	text   []byte            // not returned yet
+	rows   counter
+	byRows bool // a Rows reads the text
 
 	opened   bool // the outer brace was read
 	inText   bool // inside the string of reportdata
@@ -75,211 +74,177 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder that reads the body of a response from src.
 func NewDecoder(src io.Reader) *Decoder {
-	return &Decoder{src: src, buf: make([]byte, bufferSize)}
+	b := newBody(src)
+	return &Decoder{body: b, json: jsontext.NewDecoder(b, jsontext.AllowDuplicateNames(true))}
 }
-
-// CountRows makes the decoder count rows in c, which must be new. Call it before the first Read.
-func (d *Decoder) CountRows(c *Counter) { d.rows = c }
 
 // Total returns totalrecords, the service's count. It returns false until the count was read, possibly at the end.
 func (d *Decoder) Total() (int64, bool) { return d.total, d.hasTotal }
 
-// Enlarge increases the input buffer to size bytes, which must not be less than its current size.
-func (d *Decoder) Enlarge(size int) {
-	buf := make([]byte, size)
-	d.base += int64(d.pos)
-	d.end = copy(buf, d.buf[d.pos:d.end])
-	d.buf, d.pos = buf, 0
+// CountedRows returns how many rows of the text have ended so far. In well-formed text they are the rows that [Rows] returns. In
+// malformed text quotes are read as by encoding/csv with LazyQuotes, so that such a report can still be read as text.
+func (d *Decoder) CountedRows() int64 { return d.rows.rows }
+
+// FinishRows counts a last row without line end, after Read has returned io.EOF. If the text ends inside quotes, FinishRows returns
+// csv.ErrQuote with the row number, and does not count that row.
+func (d *Decoder) FinishRows() error {
+	if !d.rows.finish() {
+		return inRow(d.rows.rows+1, csv.ErrQuote)
+	}
+	return nil
 }
 
-// Read returns text of reportdata. It returns io.EOF only after the whole body was read and is well-formed. Read may overwrite
-// all of p, also past the text.
+// Read returns text of reportdata. It returns io.EOF only after the whole body was read and is well-formed.
 func (d *Decoder) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+	for len(p) > 0 && len(d.text) == 0 && d.err == nil {
+		space := d.rune[:0]
+		if len(p) >= utf8.UTFMax {
+			space = p[:0:len(p)]
+		}
+		d.text, d.err = d.next(space)
 	}
-	for d.err == nil {
-		if !d.inText {
-			d.err = d.members()
-			continue
-		}
-		n, closed, err := d.unescape(p, d.rows)
-		if closed {
-			d.inText = false
-		}
-		d.err = err
-		if n > 0 {
-			return n, nil
-		}
+	n := copy(p, d.text)
+	d.text = d.text[n:]
+	if n > 0 || len(p) == 0 {
+		return n, nil
 	}
 	return 0, d.err
 }
 
-// members reads the body outside the text: up to the opening quote of the text, or to the end (io.EOF).
-func (d *Decoder) members() error {
-	if d.offset() == 0 && d.need(len(utf8BOM)) && string(d.buf[:len(utf8BOM)]) == utf8BOM {
-		d.pos = len(utf8BOM)
+// next returns more of the text, in space, or reads the members up to the text or to the end (io.EOF).
+func (d *Decoder) next(space []byte) (text []byte, err error) {
+	if !d.inText {
+		return nil, d.members()
 	}
-	more, err := d.nextMember()
-	for ; more && err == nil; more, err = d.nextMember() {
-		if err = d.member(); err != nil || d.inText {
+	if d.byRows && d.rows.limit != nil { // the text before it was returned
+		return nil, inRow(d.rows.limitRow, d.rows.limit)
+	}
+	text, err = d.body.unescape(space, &d.rows)
+	if err == nil && !d.body.inString {
+		d.inText = false
+		d.body.endText()
+		err = d.skipValue()
+	}
+	return text, err
+}
+
+// open reads the opening brace.
+func (d *Decoder) open() error {
+	d.body.skipMark()
+	start, err := d.json.ReadToken()
+	if err != nil {
+		return d.failed(err)
+	}
+	if start.Kind() != '{' {
+		return d.malformed("a report must be a JSON object")
+	}
+	d.opened = true
+	return nil
+}
+
+func (d *Decoder) members() error {
+	if !d.opened {
+		if err := d.open(); err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return err
+	for {
+		name, err := d.json.ReadToken()
+		if err != nil {
+			return d.failed(err)
+		}
+		if name.Kind() == '}' {
+			return d.finish()
+		}
+		if err := d.member(name.String()); err != nil || d.inText {
+			return err
+		}
 	}
+}
+
+// member reads the value of one member; if this is reportdata, member stops inside the string.
+func (d *Decoder) member(name string) error {
+	switch {
+	case strings.EqualFold(name, memberData):
+		if d.hasText {
+			return d.malformed(memberData + ": more than one")
+		}
+		if kind := d.json.PeekKind(); kind == 0 {
+			break // SkipValue returns the error
+		} else if kind != '"' {
+			return d.malformed(memberData + ": must be a string")
+		}
+		d.hasText, d.inText = true, true
+		return nil
+	case strings.EqualFold(name, memberTotal):
+		if d.hasTotal {
+			return d.malformed(memberTotal + ": more than one")
+		}
+		return d.count()
+	}
+	return d.skipValue()
+}
+
+func (d *Decoder) skipValue() error {
+	if err := d.json.SkipValue(); err != nil {
+		return d.failed(err)
+	}
+	return nil
+}
+
+// count reads totalrecords: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".
+func (d *Decoder) count() error {
+	token, err := d.json.ReadToken()
+	if err != nil {
+		return d.failed(err)
+	}
+	if kind := token.Kind(); kind == '0' || kind == '"' {
+		d.total, d.hasTotal = countOf(token.String())
+	}
+	if !d.hasTotal {
+		return d.malformed(memberTotal + ": must be a whole number of 0 or more")
+	}
+	return nil
+}
+
+// countOf reads a JSON number that is whole and not negative.
+func countOf(text string) (int64, bool) {
+	if len(text) > maxCountLength || strings.HasPrefix(text, "-") {
+		return 0, false
+	}
+	return number.Int64([]byte(text))
+}
+
+// finish makes the checks after the closing brace; io.EOF if all succeed.
+func (d *Decoder) finish() error {
 	switch {
 	case !d.hasText:
 		return d.malformed(memberData + ": missing")
 	case !d.hasTotal:
 		return d.malformed(memberTotal + ": missing")
 	}
-	d.skipSpace()
-	if d.pos < d.end {
+	if _, err := d.json.ReadToken(); err == nil {
 		return d.malformed("data after the report")
-	}
-	if d.srcErr != io.EOF {
-		return d.truncated()
+	} else if err != io.EOF {
+		return d.failed(err)
 	}
 	return io.EOF
 }
 
-// nextMember moves to the next member's name; it returns false after the closing brace.
-func (d *Decoder) nextMember() (bool, error) {
-	c, err := d.peekToken()
-	if err != nil {
-		return false, err
+// failed returns the cause of an error of json, whose text may quote content.
+func (d *Decoder) failed(err error) error {
+	if d.body.err != nil && d.body.err != io.EOF {
+		return d.body.err
 	}
-	if !d.opened {
-		if c != '{' {
-			return false, d.malformed("a report must be a JSON object")
-		}
-		d.opened = true
-		d.pos++
-		if c, err = d.peekToken(); err != nil || c != '}' {
-			return true, err
-		}
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return &Malformed{Offset: d.body.offsetOf(syntax.ByteOffset), Err: errSyntax}
 	}
-	switch c {
-	case '}':
-		d.pos++
-		return false, nil
-	case ',':
-		d.pos++
-		return true, nil
-	}
-	return false, d.malformed("want a comma or the end of the object")
+	return d.body.ended(io.EOF)
 }
 
-// member reads one member; if this is reportdata, member stops inside the string.
-func (d *Decoder) member() error {
-	var space [64]byte
-	name, err := d.shortString(space[:0])
-	if err != nil {
-		return err
-	}
-	if err := d.expect(':'); err != nil {
-		return err
-	}
-	switch {
-	case bytes.EqualFold(name, []byte(memberData)):
-		if d.hasText {
-			return d.malformed(memberData + ": more than one")
-		}
-		c, err := d.peekToken()
-		if err != nil {
-			return err
-		}
-		if c != '"' {
-			return d.malformed(memberData + ": must be a string")
-		}
-		d.pos++
-		d.hasText, d.inText = true, true
-		return nil
-	case bytes.EqualFold(name, []byte(memberTotal)):
-		if d.hasTotal {
-			return d.malformed(memberTotal + ": more than one")
-		}
-		d.total, err = d.count()
-		d.hasTotal = err == nil
-		return err
-	}
-	return d.skipValue(1)
-}
-
-// peekToken skips white space and returns the next byte, which stays unread.
-func (d *Decoder) peekToken() (byte, error) {
-	d.skipSpace()
-	return d.peek()
-}
-
-// skipSpace stops at a byte that is not white space, or at the end of the source.
-func (d *Decoder) skipSpace() {
-	for d.need(1) {
-		switch d.buf[d.pos] {
-		case ' ', '\t', '\r', '\n':
-			d.pos++
-		default:
-			return
-		}
-	}
-}
-
-func (d *Decoder) peek() (byte, error) {
-	if !d.need(1) {
-		return 0, d.truncated()
-	}
-	return d.buf[d.pos], nil
-}
-
-func (d *Decoder) expect(want byte) error {
-	c, err := d.peekToken()
-	if err != nil {
-		return err
-	}
-	if c != want {
-		return d.malformed("want " + string(rune(want)))
-	}
-	d.pos++
-	return nil
-}
-
-// need reads input until the buffer has at least n unread bytes; n is small. False means that the source ended earlier, see srcErr.
-func (d *Decoder) need(n int) bool {
-	for empty := 0; d.end-d.pos < n; {
-		if d.srcErr != nil {
-			return false
-		}
-		if d.pos > 0 {
-			d.base += int64(d.pos)
-			d.end = copy(d.buf, d.buf[d.pos:d.end])
-			d.pos = 0
-		}
-		var got int
-		got, d.srcErr = d.src.Read(d.buf[d.end:])
-		d.end += got
-		if got > 0 {
-			empty = 0
-		} else if empty++; empty == maxEmptyReads && d.srcErr == nil {
-			d.srcErr = io.ErrNoProgress
-		}
-	}
-	return true
-}
-
-// offset returns the offset of the next byte in the body.
-func (d *Decoder) offset() int64 { return d.base + int64(d.pos) }
-
-// truncated returns the error for a source that ended too early.
-func (d *Decoder) truncated() error {
-	if d.srcErr == io.EOF || d.srcErr == io.ErrUnexpectedEOF {
-		return &Malformed{Offset: d.base + int64(d.end), Err: io.ErrUnexpectedEOF}
-	}
-	return d.srcErr
-}
-
-// malformed returns the error for a broken rule at the next byte. The rule must not quote content.
+// malformed returns the error for a broken rule after the last token. The rule must not quote content.
 func (d *Decoder) malformed(rule string) error {
-	return &Malformed{Offset: d.offset(), Err: errors.New(rule)}
+	return &Malformed{Offset: d.body.offsetOf(d.json.InputOffset()), Err: errors.New(rule)}
 }
+
+func inRow(row int64, err error) error { return fmt.Errorf("row %d: %w", row, err) }

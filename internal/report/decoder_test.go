@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// maxDepth is the limit of package jsontext, with the outermost object.
+const maxDepth = 10_000
+
 func TestReportDecoderAccepts(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", maxDepth-1) + strings.Repeat("]", maxDepth-1)
@@ -55,8 +58,8 @@ func TestReportDecoderAccepts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for in := 1; in <= 24; in++ {
-				for _, out := range []int{1, 2, 3, 4, 7, 8, 9, 64} {
+			for _, in := range []int{1, 2, 3, 5, 11, 1000} {
+				for _, out := range []int{1, 3, 4, 7, 64} {
 					text, d, err := decodeReport(test.body, in, out)
 					require.NoError(t, err, "chunks of %d and %d", in, out)
 					require.Equal(t, test.text, text, "chunks of %d and %d", in, out)
@@ -85,65 +88,65 @@ func TestReportDecoderRefuses(t *testing.T) {
 		body, rule string
 		offset     int64
 	}{
-		"null":                {`null`, "JSON object", 0},
-		"array":               {`["x",1]`, "JSON object", 0},
-		"page of a proxy":     {`<html>busy</html>`, "JSON object", 0},
+		"null":                {`null`, "a report must be a JSON object", 4},
+		"array":               {`["x",1]`, "a report must be a JSON object", 1},
+		"page of a proxy":     {`<html>busy</html>`, "invalid JSON", 0},
 		"empty object":        {`{}`, "reportdata: missing", 2},
 		"no text":             {`{"totalrecords":1}`, "reportdata: missing", 18},
 		"no count":            {`{"reportdata":"x"}`, "totalrecords: missing", 18},
-		"text null":           {`{"reportdata":null,"totalrecords":1}`, "reportdata: must be a string", 14},
-		"text number":         {`{"reportdata":1,"totalrecords":1}`, "reportdata: must be a string", 14},
-		"text array":          {`{"reportdata":["x"],"totalrecords":1}`, "reportdata: must be a string", 14},
-		"two texts":           {`{"reportdata":"x","reportdata":"x","totalrecords":1}`, "reportdata: more than one", 31},
-		"two counts":          {`{"totalrecords":1,"totalrecords":1,"reportdata":"x"}`, "totalrecords: more than one", 33},
-		"count null":          {`{"reportdata":"x","totalrecords":null}`, "totalrecords: must be a whole number", 33},
-		"count true":          {`{"reportdata":"x","totalrecords":true}`, "totalrecords: must be a whole number", 33},
-		"count object":        {`{"reportdata":"x","totalrecords":{}}`, "totalrecords: must be a whole number", 33},
-		"count negative":      {`{"reportdata":"x","totalrecords":-1}`, "totalrecords: must be a whole number", 33},
-		"count broken":        {`{"reportdata":"x","totalrecords":1.5}`, "totalrecords: must be a whole number", 33},
-		"count shrunk":        {`{"reportdata":"x","totalrecords":12e-1}`, "totalrecords: must be a whole number", 33},
-		"count too great":     {`{"reportdata":"x","totalrecords":9223372036854775808}`, "totalrecords: must be a whole number", 33},
-		"count far too great": {`{"reportdata":"x","totalrecords":1e999999999}`, "totalrecords: must be a whole number", 33},
-		"count too long":      {`{"reportdata":"x","totalrecords":1.` + strings.Repeat("0", 64) + `}`, "totalrecords: must be a whole number", 33},
-		"count word":          {`{"reportdata":"x","totalrecords":"many"}`, "totalrecords: must be a whole number", 33},
-		"count empty":         {`{"reportdata":"x","totalrecords":""}`, "totalrecords: must be a whole number", 33},
-		"count padded":        {`{"reportdata":"x","totalrecords":"012"}`, "totalrecords: must be a whole number", 33},
-		"count without end":   {`{"reportdata":"x","totalrecords":"1."}`, "totalrecords: must be a whole number", 33},
-		"count with zero":     {`{"reportdata":"x","totalrecords":01}`, "want a comma", 34},
-		"count without digit": {`{"reportdata":"x","totalrecords":-}`, "want a digit", 34},
-		"control character":   {"{\"reportdata\":\"a\nb\",\"totalrecords\":1}", "control character", 16},
-		"nul":                 {"{\"reportdata\":\"abcdefgh\x00\",\"totalrecords\":1}", "control character", 23},
-		"unknown escape":      {`{"reportdata":"a\'","totalrecords":1}`, "unknown escape", 16},
-		"short hex":           {`{"reportdata":"\u12G4","totalrecords":1}`, "four hex digits", 15},
-		"bad second half":     {`{"reportdata":"\ud83d\u12G4","totalrecords":1}`, "surrogate pair", 15},
-		"high surrogate":      {`{"reportdata":"\ud83dx","totalrecords":1}`, "surrogate pair", 15},
-		"low surrogate":       {`{"reportdata":"\ude00x","totalrecords":1}`, "surrogate pair", 15},
-		"two high":            {`{"reportdata":"\ud83d\ud83d\ude00","totalrecords":1}`, "surrogate pair", 15},
-		"high, then letter":   {`{"reportdata":"\ud83d\u0041","totalrecords":1}`, "surrogate pair", 15},
-		"high at the end":     {`{"reportdata":"\ud83d","totalrecords":1}`, "surrogate pair", 15},
-		"high, newline":       {`{"reportdata":"\ud83d\n","totalrecords":1}`, "surrogate pair", 15},
-		"bad utf-8":           {"{\"reportdata\":\"a\xffb\xc3\",\"totalrecords\":1}", "invalid UTF-8", 16},
-		"overlong rune":       {"{\"reportdata\":\"\xc0\x80\xc1\xbf\",\"totalrecords\":1}", "invalid UTF-8", 15},
-		"cut-off rune":        {"{\"reportdata\":\"\xe2\x82\",\"totalrecords\":1}", "invalid UTF-8", 15},
-		"surrogate in utf-8":  {"{\"reportdata\":\"\xed\xa0\x80\",\"totalrecords\":1}", "invalid UTF-8", 15},
-		"trailing data":       {`{"reportdata":"x","totalrecords":1} {}`, "data after the report", 36},
-		"trailing comma":      {`{"reportdata":"x","totalrecords":1,}`, `want "`, 35},
-		"no comma":            {`{"reportdata":"x" "totalrecords":1}`, "want a comma", 18},
-		"no colon":            {`{"reportdata" "x","totalrecords":1}`, "want :", 14},
-		"name without quotes": {`{reportdata:"x"}`, `want "`, 1},
-		"too deep":            {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "nested too deep", 5 + maxDepth - 1},
-		"unknown word":        {`{"a":nul,"reportdata":"x","totalrecords":1}`, "want a value", 8},
-		"unknown number":      {`{"a":1.,"reportdata":"x","totalrecords":1}`, "want a digit", 7},
-		"unknown array":       {`{"a":[1 2],"reportdata":"x","totalrecords":1}`, "closing bracket", 8},
-		"unknown array end":   {`{"a":[1},"reportdata":"x","totalrecords":1}`, "closing bracket", 7},
-		"unknown array comma": {`{"a":[1,],"reportdata":"x","totalrecords":1}`, "want a value", 8},
-		"unknown object":      {`{"a":{"b" 1},"reportdata":"x","totalrecords":1}`, "want :", 10},
-		"unknown nothing":     {`{"a":,"reportdata":"x","totalrecords":1}`, "want a value", 5},
+		"text null":           {`{"reportdata":null,"totalrecords":1}`, "reportdata: must be a string", 13},
+		"text number":         {`{"reportdata":1,"totalrecords":1}`, "reportdata: must be a string", 13},
+		"text array":          {`{"reportdata":["x"],"totalrecords":1}`, "reportdata: must be a string", 13},
+		"two texts":           {`{"reportdata":"x","reportdata":"x","totalrecords":1}`, "reportdata: more than one", 30},
+		"two counts":          {`{"totalrecords":1,"totalrecords":1,"reportdata":"x"}`, "totalrecords: more than one", 32},
+		"count null":          {`{"reportdata":"x","totalrecords":null}`, "totalrecords: must be a whole number of 0 or more", 37},
+		"count true":          {`{"reportdata":"x","totalrecords":true}`, "totalrecords: must be a whole number of 0 or more", 37},
+		"count object":        {`{"reportdata":"x","totalrecords":{}}`, "totalrecords: must be a whole number of 0 or more", 34},
+		"count negative":      {`{"reportdata":"x","totalrecords":-1}`, "totalrecords: must be a whole number of 0 or more", 35},
+		"count broken":        {`{"reportdata":"x","totalrecords":1.5}`, "totalrecords: must be a whole number of 0 or more", 36},
+		"count shrunk":        {`{"reportdata":"x","totalrecords":12e-1}`, "totalrecords: must be a whole number of 0 or more", 38},
+		"count too great":     {`{"reportdata":"x","totalrecords":9223372036854775808}`, "totalrecords: must be a whole number of 0 or more", 52},
+		"count far too great": {`{"reportdata":"x","totalrecords":1e999999999}`, "totalrecords: must be a whole number of 0 or more", 44},
+		"count too long":      {`{"reportdata":"x","totalrecords":1.` + strings.Repeat("0", 64) + `}`, "totalrecords: must be a whole number of 0 or more", 99},
+		"count word":          {`{"reportdata":"x","totalrecords":"many"}`, "totalrecords: must be a whole number of 0 or more", 39},
+		"count empty":         {`{"reportdata":"x","totalrecords":""}`, "totalrecords: must be a whole number of 0 or more", 35},
+		"count padded":        {`{"reportdata":"x","totalrecords":"012"}`, "totalrecords: must be a whole number of 0 or more", 38},
+		"count without end":   {`{"reportdata":"x","totalrecords":"1."}`, "totalrecords: must be a whole number of 0 or more", 37},
+		"count with zero":     {`{"reportdata":"x","totalrecords":01}`, "invalid JSON", 34},
+		"count without digit": {`{"reportdata":"x","totalrecords":-}`, "invalid JSON", 34},
+		"control character":   {"{\"reportdata\":\"a\nb\",\"totalrecords\":1}", "control character in a string", 16},
+		"nul":                 {"{\"reportdata\":\"abcdefgh\x00\",\"totalrecords\":1}", "control character in a string", 23},
+		"unknown escape":      {`{"reportdata":"a\'","totalrecords":1}`, "unknown escape in a string", 16},
+		"short hex":           {`{"reportdata":"\u12G4","totalrecords":1}`, "invalid escape in a string", 15},
+		"bad second half":     {`{"reportdata":"\ud83d\u12G4","totalrecords":1}`, "invalid escape in a string", 15},
+		"high surrogate":      {`{"reportdata":"\ud83dx","totalrecords":1}`, "invalid escape in a string", 15},
+		"low surrogate":       {`{"reportdata":"\ude00x","totalrecords":1}`, "invalid escape in a string", 15},
+		"two high":            {`{"reportdata":"\ud83d\ud83d\ude00","totalrecords":1}`, "invalid escape in a string", 15},
+		"high, then letter":   {`{"reportdata":"\ud83d\u0041","totalrecords":1}`, "invalid escape in a string", 15},
+		"high at the end":     {`{"reportdata":"\ud83d","totalrecords":1}`, "invalid escape in a string", 15},
+		"high, newline":       {`{"reportdata":"\ud83d\n","totalrecords":1}`, "invalid escape in a string", 15},
+		"bad utf-8":           {"{\"reportdata\":\"a\xffb\xc3\",\"totalrecords\":1}", "invalid UTF-8 in a string", 16},
+		"overlong rune":       {"{\"reportdata\":\"\xc0\x80\xc1\xbf\",\"totalrecords\":1}", "invalid UTF-8 in a string", 15},
+		"cut-off rune":        {"{\"reportdata\":\"\xe2\x82\",\"totalrecords\":1}", "invalid UTF-8 in a string", 15},
+		"surrogate in utf-8":  {"{\"reportdata\":\"\xed\xa0\x80\",\"totalrecords\":1}", "invalid UTF-8 in a string", 15},
+		"trailing data":       {`{"reportdata":"x","totalrecords":1} {}`, "data after the report", 37},
+		"trailing comma":      {`{"reportdata":"x","totalrecords":1,}`, "invalid JSON", 34},
+		"no comma":            {`{"reportdata":"x" "totalrecords":1}`, "invalid JSON", 18},
+		"no colon":            {`{"reportdata" "x","totalrecords":1}`, "invalid JSON", 14},
+		"name without quotes": {`{reportdata:"x"}`, "invalid JSON", 1},
+		"too deep":            {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "invalid JSON", 4 + maxDepth},
+		"unknown word":        {`{"a":nul,"reportdata":"x","totalrecords":1}`, "invalid JSON", 8},
+		"unknown number":      {`{"a":1.,"reportdata":"x","totalrecords":1}`, "invalid JSON", 7},
+		"unknown array":       {`{"a":[1 2],"reportdata":"x","totalrecords":1}`, "invalid JSON", 8},
+		"unknown array end":   {`{"a":[1},"reportdata":"x","totalrecords":1}`, "invalid JSON", 7},
+		"unknown array comma": {`{"a":[1,],"reportdata":"x","totalrecords":1}`, "invalid JSON", 7},
+		"unknown object":      {`{"a":{"b" 1},"reportdata":"x","totalrecords":1}`, "invalid JSON", 10},
+		"unknown nothing":     {`{"a":,"reportdata":"x","totalrecords":1}`, "invalid JSON", 5},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for in := 1; in <= 24; in++ {
+			for _, in := range []int{1, 2, 3, 5, 11, 1000} {
 				_, d, err := decodeReport(test.body, in, 5)
 				malformed, ok := errors.AsType[*Malformed](err)
 				require.True(t, ok, "%v", err)
@@ -156,23 +159,6 @@ func TestReportDecoderRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Every byte that a string must not hold is found at each place in a word.
-func TestReportDecoderControlCharacters(t *testing.T) {
-	t.Parallel()
-	const plain = "!#[]^ 0123456789 ABCDEFGHIJKLMNOP ~\x7f"
-	for c := range byte(' ') {
-		for at := range plain {
-			body := `{"reportdata":"` + plain[:at] + string(rune(c)) + plain[at:] + `","totalrecords":1}`
-			text, _, err := decodeReport(body, 1000, 1000)
-			require.ErrorContains(t, err, "control character")
-			require.Equal(t, plain[:at], text)
-		}
-	}
-	text, _, err := decodeReport(`{"reportdata":"`+plain+`","totalrecords":1}`, 1000, 1000)
-	require.NoError(t, err)
-	require.Equal(t, plain, text)
 }
 
 func TestReportDecoderTruncated(t *testing.T) {
@@ -209,21 +195,6 @@ func TestReportDecoderSourceFails(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// A larger buffer, given in the middle of the text, changes neither the text nor the offset of an error.
-func TestReportDecoderEnlarge(t *testing.T) {
-	t.Parallel()
-	body := `{"reportdata":"` + strings.Repeat(`a\n`, 50_000) + "\x01"
-	d := NewDecoder(strings.NewReader(body))
-	n, err := d.Read(make([]byte, 7))
-	require.NoError(t, err)
-	d.Enlarge(4 * bufferSize)
-	text, err := io.ReadAll(d)
-	require.Len(t, text, 100_000-n)
-	malformed, ok := errors.AsType[*Malformed](err)
-	require.True(t, ok)
-	require.Equal(t, int64(len(body)-1), malformed.Offset)
-}
-
 func TestReportDecoderReadsNothingIntoNothing(t *testing.T) {
 	t.Parallel()
 	d := NewDecoder(strings.NewReader(`{"reportdata":"x","totalrecords":1}`))
@@ -235,18 +206,41 @@ func TestReportDecoderReadsNothingIntoNothing(t *testing.T) {
 	require.Equal(t, "x", string(text))
 }
 
-func TestReportDecoderLongText(t *testing.T) {
+// Values of any length are bounded in memory: strings are read in parts, other values have a limit.
+func TestReportDecoderLongValues(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for i := range 40_000 { // the buffer's edge falls everywhere
-		text.WriteString(strings.Repeat("x", i%37))
-		text.WriteString([]string{"\"", "\n", "é", "€", "😀", "\\", "\u2028", "\x01", "ab,"}[i%9])
+	const end = `,"reportdata":"x","totalrecords":1}`
+	for name, test := range map[string]struct {
+		start, fill string
+		limited     bool
+	}{
+		"string":      {`{"a":["`, `\u0061\n`, false},
+		"name":        {`{"a":{"`, "é", false},
+		"number":      {`{"a":[1`, "00000000", true},
+		"white space": {`{"a":[`, " \n", true},
+		"at once":     {``, "\t", true},
+	} {
+		src := io.MultiReader(strings.NewReader(test.start), io.LimitReader(repeated(test.fill), 1<<20))
+		if !test.limited {
+			closing := map[string]string{"string": `"]`, "name": `":1}`}[name]
+			text, err := io.ReadAll(NewDecoder(io.MultiReader(src, strings.NewReader(closing+end))))
+			require.NoError(t, err, name)
+			require.Equal(t, "x", string(text))
+			continue
+		}
+		_, err := io.ReadAll(NewDecoder(src))
+		malformed, ok := errors.AsType[*Malformed](err)
+		require.True(t, ok, name)
+		require.EqualError(t, malformed.Err, "a value longer than 64 KiB")
+		require.InDelta(t, len(test.start)+maxScalar, malformed.Offset, 1)
 	}
-	want := text.String()
-	d := NewDecoder(strings.NewReader(jsonBody(t, want, 3)))
-	got, err := io.ReadAll(d)
-	require.NoError(t, err)
-	require.True(t, want == string(got))
+}
+
+// repeated repeats a text without end.
+type repeated string
+
+func (r repeated) Read(p []byte) (int, error) {
+	return copy(p, strings.Repeat(string(r), max(1, min(len(p), 4096)/len(r)))), nil
 }
 
 // reportMembers walks a JSON document: the values of the top-level members, and the greatest depth.
@@ -313,7 +307,7 @@ func FuzzReportDecoder(f *testing.F) {
 		if written[0] == '"' {
 			require.NoError(t, json.Unmarshal(total[0], &written))
 		}
-		count, ok := countOf([]byte(written))
+		count, ok := countOf(written)
 		if !ok {
 			require.Error(t, err, "not a count")
 			return

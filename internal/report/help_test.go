@@ -22,23 +22,9 @@ func jsonBody(t testing.TB, csv string, total int64) string {
 	return string(body)
 }
 
-// shapes are lines of reports, escaped.
-var shapes = map[string]string{
-	"plain":  `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,Coffee shop Sydney,000123456789,SUCCESS,17\r\n`,
-	"mixed":  `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`,
-	"quoted": `\"2026-03-01T10:00:00Z\",\"acct-000001\",\"25.50\",\"AUD\",\"1118\",\"Coffee shop, Sydney\"\r\n`,
-}
-
-// newCounted returns a decoder that counts rows.
-func newCounted(src io.Reader) *Decoder {
-	d := NewDecoder(src)
-	d.CountRows(new(Counter))
-	return d
-}
-
 // decodeReport reads body in chunks of the given sizes.
 func decodeReport(body string, in, out int) (string, *Decoder, error) {
-	d := newCounted(chunkReader{strings.NewReader(body), in})
+	d := NewDecoder(chunkReader{strings.NewReader(body), in})
 	var text []byte
 	p := make([]byte, out)
 	for {

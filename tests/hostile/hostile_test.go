@@ -1,9 +1,7 @@
 package hostile_test
 
 import (
-	"context"
 	"flag"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,149 +11,139 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/hostile"
-	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // run runs the leased worker.
 func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
 	t.Helper()
 	store, address := newTable(t)
-	o.Worker, o.Prepare, o.Env = "leased", store.order, []string{address, "LEASED_MUTATION=" + string(is)}
+	o.Prepare, o.Env = store.order, []string{"WORKER_IS=leased", address, "LEASED_MUTATION=" + string(is)}
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
 	return report
 }
 
-// caught runs a worker with a bug until the bug is found: on a busy machine its two requests may overlap only if they take longer.
-func caught(t *testing.T, is mutation, o hostile.Options, found func(*hostile.Report) []hostile.Finding) *hostile.Report {
-	t.Helper()
-	report := run(t, is, o)
-	for long := time.Second; long < 10*time.Second && len(found(report)) == 0; long *= 2 {
-		o.AttemptTimeout, o.InFlightWait = long/2, 3*long/2
-		report = run(t, is, o)
+// find returns the findings of some kinds.
+func find(r *hostile.Report, kinds ...hostile.Kind) (list []hostile.Finding) {
+	for _, f := range r.Findings {
+		if slices.Contains(kinds, f.Kind) {
+			list = append(list, f)
+		}
 	}
-	assert.NotEmpty(t, found(report), "%s: %s", is, report)
-	return report
+	return list
 }
 
-func twice(r *hostile.Report) []hostile.Finding { return r.Double }
+// caught runs a worker with a bug until the bug is found: on a busy machine its two requests may overlap only if they take longer.
+func caught(t *testing.T, is mutation, o hostile.Options, kinds ...hostile.Kind) (report *hostile.Report, found []hostile.Finding) {
+	t.Helper()
+	for long := time.Second; long < 10*time.Second && len(found) == 0; long *= 2 {
+		report = run(t, is, o)
+		found = find(report, kinds...)
+		o.AttemptTimeout, o.InFlightWait = long/2, 3*long/2
+	}
+	assert.NotEmpty(t, found, "%s: %s", is, report)
+	return report, found
+}
 
-// wrong also has payments that are not made twice by chance, such as those that the service refuses.
-func wrong(r *hostile.Report) []hostile.Finding { return append(r.Double, r.Careless...) }
-
-func overtaken(r *hostile.Report) []hostile.Finding { return r.Double[:min(len(r.Double), r.Overlaps)] }
-
-// together runs functions at the same time, since runs wait more than they work.
-func together(list ...func()) {
+// compared runs a correct worker, which is safe, and at the same time a worker with a bug, which is found.
+func compared(t *testing.T, right, wrong mutation, o hostile.Options, kinds ...hostile.Kind) (safe *hostile.Report, found []hostile.Finding) {
+	t.Helper()
 	var wait sync.WaitGroup
-	for _, do := range list {
-		wait.Go(do)
+	wait.Go(func() {
+		safe = run(t, right, o)
+		assert.True(t, safe.OK(), "%s", safe)
+	})
+	_, found = caught(t, wrong, o, kinds...)
+	wait.Wait()
+	require.False(t, t.Failed())
+	return safe, found
+}
+
+// withSeeds runs the leased worker with two seeds, or with ten at full scale. Only the lease matters: other tests cover other bugs.
+func withSeeds(t *testing.T, one func(*testing.T, hostile.Options)) {
+	t.Parallel()
+	runs := 2
+	if *longPayments > 0 {
+		runs = 10
+	}
+	var wait sync.WaitGroup
+	places := make(chan struct{}, 5)
+	for seed := range runs {
+		wait.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			one(t, hostile.Options{Seed: uint64(seed) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1}) //nolint:gosec // at most 10
+		})
 	}
 	wait.Wait()
 }
 
-// withSeeds runs the leased worker with two seeds, or with ten at full scale. Only the lease matters: other tests cover other bugs.
-func withSeeds(t *testing.T, one func(hostile.Options)) {
-	t.Parallel()
-	runs := make([]func(), 2)
-	if *longPayments > 0 {
-		runs = make([]func(), 10)
-	}
-	for i := range runs {
-		runs[i] = func() {
-			seed := uint64(i) + 1 //nolint:gosec // at most 10
-			one(hostile.Options{Seed: seed, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1})
-		}
-	}
-	for some := range slices.Chunk(runs, 5) {
-		together(some...)
-	}
-}
-
 func TestNaiveLeasePaysTwiceWithEachSeed(t *testing.T) {
-	withSeeds(t, func(o hostile.Options) { caught(t, naiveLease, o, overtaken) })
+	withSeeds(t, func(t *testing.T, o hostile.Options) {
+		report, _ := caught(t, naiveLease, o, hostile.PaidTwice)
+		assert.Positive(t, report.Overlaps)
+	})
 }
 
 func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
-	withSeeds(t, func(o hostile.Options) {
+	withSeeds(t, func(t *testing.T, o hostile.Options) {
 		report := run(t, correct, o)
 		assert.True(t, report.OK(), "%s", report)
 	})
 }
 
 func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
-	withSeeds(t, func(o hostile.Options) { caught(t, halfWait, o, overtaken) })
+	withSeeds(t, func(t *testing.T, o hostile.Options) { caught(t, halfWait, o, hostile.PaidTwice) })
 }
 
 func TestTrustInTheEndOfAConnectionIsFoundWithEachSeed(t *testing.T) {
-	withSeeds(t, func(o hostile.Options) { caught(t, trustsEnd, o, wrong) })
+	withSeeds(t, func(t *testing.T, o hostile.Options) { caught(t, trustsEnd, o, hostile.PaidTwice, hostile.SentWrongly) })
 }
 
-// compared runs a correct worker, which is safe, and at the same time a worker with a bug, which pays twice.
-func compared(t *testing.T, is mutation, o hostile.Options) (safe, wrong *hostile.Report) {
-	t.Helper()
-	together(func() { safe = run(t, correct, o) }, func() { wrong = caught(t, is, o, twice) })
-	require.True(t, safe.OK(), "%s", safe)
-	require.False(t, t.Failed())
-	return safe, wrong
-}
-
-// gone has only cuts of the network and freezes of the service.
-func gone(cuts, freezes int) hostile.Options {
-	return hostile.Options{
-		Seed: 3, Payments: 24, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: cuts, ServiceFreezes: freezes, ClockMoves: -1, Refused: -1,
-	}
+// only has no faults but those that the caller adds.
+func only(payments int) hostile.Options {
+	return hostile.Options{Seed: 3, Payments: payments, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1}
 }
 
 // A copy freezes after one of the five payments of its claim, and sends the others after its lease.
 func TestBatchThatOutlastsItsLease(t *testing.T) {
 	t.Parallel()
-	o := hostile.Options{Seed: 3, Payments: 30, Faults: -1, Kills: -1, Freezes: 3, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1}
-	together(
-		func() {
-			report := run(t, batch, o)
-			assert.True(t, report.OK(), "%s", report)
-			assert.Positive(t, report.Freezes)
-		},
-		func() { caught(t, batchOutlasts, o, wrong) },
-	)
+	o := only(30)
+	o.Freezes = 3
+	safe, _ := compared(t, batch, batchOutlasts, o, hostile.PaidTwice, hostile.SentWrongly)
+	require.Positive(t, safe.Freezes)
 }
 
 func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
 	t.Parallel()
-	safe, wrong := compared(t, onlyTime, gone(-1, 2))
+	o := only(24)
+	o.ServiceFreezes = 2
+	safe, found := compared(t, correct, onlyTime, o, hostile.PaidTwice)
 	require.Positive(t, safe.ServiceFreezes)
-	require.Regexp(t, "SERVICE FROZEN for (1.5|3|6|12|24)s", strings.Join(wrong.Double[0].Timeline, "\n"))
+	require.Regexp(t, "SERVICE FROZEN for (1.5|3|6|12|24)s", strings.Join(found[0].Timeline, "\n"))
 }
 
 func TestKernelSendsAfterACutWhatWasNotDiscarded(t *testing.T) {
 	t.Parallel()
-	safe, wrong := compared(t, noLinger, gone(6, -1))
+	o := only(24)
+	o.NetworkCuts = 6
+	safe, found := compared(t, correct, noLinger, o, hostile.PaidTwice)
 	require.Positive(t, safe.NetworkCuts)
-	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "NETWORK CUT for ")
+	require.Contains(t, strings.Join(found[0].Timeline, "\n"), "NETWORK CUT for ")
 }
 
 func TestEachMutationIsCaught(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
-		is       mutation
-		expected func(*hostile.Report) []hostile.Finding
-	}{
-		{newID, twice},
-		{atOnce, twice},
-		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
-		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
-		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
-	}
-	for _, c := range cases {
-		t.Run(string(c.is), func(t *testing.T) {
+	for is, kind := range map[mutation]hostile.Kind{
+		newID: hostile.PaidTwice, atOnce: hostile.PaidTwice, trustsRefusal: hostile.NotPaid, paidEarly: hostile.NotPaid,
+		ignoresResult: hostile.ReportedWrongly,
+	} {
+		t.Run(string(is), func(t *testing.T) {
 			t.Parallel()
-			report := caught(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}, c.expected)
+			report, found := caught(t, is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}, kind)
 			require.False(t, report.OK())
-			require.NotEmpty(t, c.expected(report)[0].Timeline)
+			require.NotEmpty(t, found[0].Timeline)
 		})
 	}
 }
@@ -175,62 +163,8 @@ func TestLongRun(t *testing.T) {
 	}
 	o := longRun()
 	o.Copies = 3
-	safe, naive := compared(t, naiveLease, o)
+	safe, _ := compared(t, correct, naiveLease, o, hostile.PaidTwice)
 	t.Log(safe)
-	t.Log(naive)
-}
-
-// fromEnv makes the client of a worker.
-func fromEnv() (*prepaid.Client, error) {
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return nil, err
-	}
-	return prepaid.NewClient(config)
-}
-
-// journaled pays with a journal.
-func journaled(ctx context.Context, job hostile.Job) error {
-	claims, err := payJournaled(ctx, job)
-	if err != nil {
-		return err
-	}
-	return job.Summarize(claims)
-}
-
-func payJournaled(ctx context.Context, job hostile.Job) ([]hostile.Claim, error) {
-	client, err := fromEnv()
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	j, err := journalfile.Open(filepath.Join(job.Dir, "journal"), journalfile.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
-	claims := make([]hostile.Claim, 0, len(job.Payments))
-	var list []journal.Payment
-	for _, p := range job.Payments {
-		if e, _ := j.Get(p.RequestID); e.State == journal.StateRejected { // by an earlier process: a call would send it again
-			claims = append(claims, hostile.Claim{RequestID: p.RequestID, State: hostile.StateRejected})
-			continue
-		}
-		list = append(list, journal.Payment{Account: p.SourceAccountID, Params: p.Params()})
-	}
-	var unknown error // the others are still paid: a loop that ends here would leave those in flight with an unknown outcome
-	for e, err := range j.PayAll(ctx, client.Accounts, 16, slices.Values(list)) {
-		claim := hostile.Claim{RequestID: e.RequestID, State: hostile.StatePaid}
-		switch e.State {
-		case journal.StateDone:
-		case journal.StateRejected:
-			claim.State = hostile.StateRejected
-		default:
-			unknown = err
-		}
-		claims = append(claims, claim)
-	}
-	return claims, unknown
 }
 
 func TestJournal(t *testing.T) {
@@ -239,8 +173,7 @@ func TestJournal(t *testing.T) {
 	if *longPayments > 0 {
 		o = longRun()
 	}
-	o.Worker, o.Copies = "journal", 1
+	o.Env, o.Copies = []string{"WORKER_IS=journal"}, 1
 	report := hostile.Test(t, o)
 	require.Positive(t, report.Kills)
-	t.Log(report)
 }

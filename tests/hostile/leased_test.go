@@ -40,7 +40,7 @@ type record struct {
 
 const sending hostile.State = "sending"
 
-// newTable has a row for each payment that is not rolled back.
+// newTable starts a table.
 func newTable(t *testing.T) (*table, string) {
 	t.Helper()
 	store := new(table)
@@ -71,10 +71,8 @@ func newTable(t *testing.T) (*table, string) {
 func (s *table) order(_ context.Context, job hostile.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for n, p := range job.Payments {
-		if !p.Rollback {
-			s.rows = append(s.rows, record{N: n})
-		}
+	for n := range job.Payments {
+		s.rows = append(s.rows, record{N: n})
 	}
 	return nil
 }
@@ -136,7 +134,6 @@ const (
 	trustsRefusal mutation = "trusts-refusal" // after an unknown outcome
 	paidEarly     mutation = "paid-early"     // is written before it is sent
 	ignoresResult mutation = "ignores-result" // of the service
-	neverSettles  mutation = "never-settles"  // the outcome
 	onlyTime      mutation = "only-time"      // decides when it repeats
 	halfWait      mutation = "half-wait"      // only-time with half of the required time
 	noLinger      mutation = "no-linger"      // only-time with connections that the kernel still serves
@@ -243,9 +240,6 @@ func (p *payer) send(ctx context.Context, row record, deadline time.Time) (err e
 		_, err = p.ask(ctx, "settle", row, nil)
 		_ = p.pay(call, p.client, row)
 		return err
-	case neverSettles:
-		_ = p.pay(call, p.client, record{N: row.N})
-		row.Due = time.Time{}
 	default:
 		p.judge(&row, p.pay(call, p.sender(row), row))
 	}
@@ -288,17 +282,7 @@ func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) err
 	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
 		row.LastSent = time.Time{}
 	}
-	switch params := payment.Params().(type) {
-	case prepaid.TransferParams:
-		params.LastSent = row.LastSent
-		_, err := client.Accounts.Transfer(ctx, payment.SourceAccountID, params)
-		return err
-	case prepaid.DirectEntryOutParams:
-		params.LastSent = row.LastSent
-		_, err := client.Accounts.DirectEntryOut(ctx, payment.SourceAccountID, params)
-		return err
-	}
-	return errors.New("no operation")
+	return pay(ctx, client, payment, row.LastSent)
 }
 
 // judge decides the state of a row.

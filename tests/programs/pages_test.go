@@ -39,7 +39,7 @@ func TestTourIsMadeByTests(t *testing.T) {
 	require.NoError(t, err)
 	code := compiledCode(t)
 	made := regexp.MustCompile("(?m)^```console (\\S*)$|^!\\[.*\\]\\((\\S+\\.png)\\)$").FindAllStringSubmatch(string(page), -1)
-	require.Greater(t, len(made), 8)
+	require.Greater(t, len(made), 7)
 	for _, one := range made {
 		require.Contains(t, code, `"`+one[1]+one[2]+`",`)
 	}

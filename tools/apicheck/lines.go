@@ -79,16 +79,11 @@ func (w *writer) typeName(o *types.TypeName) {
 		return
 	}
 	head := "type " + o.Name() + w.parameters(named.TypeParams())
-	switch u := named.Underlying().(type) {
-	case *types.Struct:
+	if u, ok := named.Underlying().(*types.Struct); ok {
 		w.add("%s struct%s", head, equality(named))
 		w.fields(o.Name(), u)
-	case *types.Interface:
-		// One line with all methods: an added method breaks implementations, unless other packages cannot implement the
-		// interface.
-		w.add("%s %s", head, w.typ(u))
-	default:
-		w.add("%s %s", head, w.typ(u))
+	} else { // an interface is one line with all methods: an added method breaks implementations
+		w.add("%s %s", head, w.typ(named.Underlying()))
 	}
 	if !types.IsInterface(named) {
 		w.methods(o.Name(), named)
@@ -144,4 +139,40 @@ func (w *writer) methods(owner string, named *types.Named) {
 		}
 		w.add("method (%s%s) %s%s", star, owner, m.Name(), strings.TrimPrefix(w.typ(signature), "func"))
 	}
+}
+
+// bare returns a type without the names of parameters, which are not part of the API.
+func bare(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.Signature:
+		return types.NewSignatureType(nil, nil, nil, bareTuple(t.Params()), bareTuple(t.Results()), t.Variadic())
+	case *types.Pointer:
+		return types.NewPointer(bare(t.Elem()))
+	case *types.Slice:
+		return types.NewSlice(bare(t.Elem()))
+	case *types.Array:
+		return types.NewArray(bare(t.Elem()), t.Len())
+	case *types.Map:
+		return types.NewMap(bare(t.Key()), bare(t.Elem()))
+	case *types.Chan:
+		return types.NewChan(t.Dir(), bare(t.Elem()))
+	case *types.Interface:
+		var methods []*types.Func
+		for m := range t.ExplicitMethods() {
+			signature, _ := bare(m.Signature()).(*types.Signature)
+			methods = append(methods, types.NewFunc(m.Pos(), m.Pkg(), m.Name(), signature))
+		}
+		if len(methods) > 0 { // else it keeps its name, such as any
+			return types.NewInterfaceType(methods, slices.Collect(t.EmbeddedTypes())).Complete()
+		}
+	}
+	return t
+}
+
+func bareTuple(tuple *types.Tuple) *types.Tuple {
+	var all []*types.Var
+	for v := range tuple.Variables() {
+		all = append(all, types.NewParam(v.Pos(), v.Pkg(), "", bare(v.Type())))
+	}
+	return types.NewTuple(all...)
 }

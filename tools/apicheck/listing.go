@@ -1,18 +1,13 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-)
-
-const (
-	extension  = ".txt"
-	brokenFile = "broken" + extension
 )
 
 // line is one fact of the API: "field Config.Timeout time.Duration".
@@ -21,8 +16,8 @@ type line struct {
 	text string
 }
 
-// listing has the sorted lines of each package, by import path.
-type listing map[string][]string
+// wholePackage is a line of each package. In the files it has the form "package path" and begins the package.
+const wholePackage = "(the whole package)"
 
 // inRepository returns an import path without host and owner, such as "prepaid/webhook".
 func inRepository(pkg string) string {
@@ -30,16 +25,12 @@ func inRepository(pkg string) string {
 	return parts[len(parts)-1]
 }
 
-func fileName(pkg string) string { return strings.ReplaceAll(inRepository(pkg), "/", "-") + extension }
-
-// readListing returns the committed listing and the lines in broken.txt.
-func readListing(directory string) (listing, []line, error) {
-	names, err := filepath.Glob(filepath.Join(directory, "*"+extension))
+// read returns the committed lines, and those of broken.txt.
+func read(directory string) (all, broken []line, err error) {
+	names, err := filepath.Glob(filepath.Join(directory, "*.txt"))
 	if err != nil {
 		return nil, nil, err
 	}
-	read := listing{}
-	var broken []line
 	for _, name := range names {
 		content, err := os.ReadFile(name)
 		if err != nil {
@@ -48,53 +39,77 @@ func readListing(directory string) (listing, []line, error) {
 		pkg := ""
 		for text := range strings.Lines(string(content)) {
 			text = strings.TrimSuffix(text, "\n")
-			switch rest, ok := strings.CutPrefix(text, "package "); {
-			case ok:
-				pkg = rest
-				if filepath.Base(name) != brokenFile {
-					read[pkg] = []string{}
+			first, begins := strings.CutPrefix(text, "package ")
+			switch isBroken := filepath.Base(name) == "broken.txt"; {
+			case begins:
+				pkg = first
+				if !isBroken {
+					all = append(all, line{pkg, wholePackage})
 				}
 			case pkg == "":
 				return nil, nil, fmt.Errorf("%s does not start with a package", name)
-			case filepath.Base(name) == brokenFile:
+			case isBroken:
 				broken = append(broken, line{pkg, text})
 			default:
-				read[pkg] = append(read[pkg], text)
+				all = append(all, line{pkg, text})
 			}
 		}
 	}
-	return read, broken, nil
+	return all, broken, nil
 }
 
-// write replaces the files, removes the files of removed packages, and keeps other files.
-func (l listing) write(directory string, before listing, broken []line) error {
-	for pkg := range before {
-		if _, ok := l[pkg]; !ok {
-			if err := os.Remove(filepath.Join(directory, fileName(pkg))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
+// write writes the files, and removes those of removed packages.
+func write(directory string, all, broken []line) error {
+	files := map[string]string{"broken.txt": ""}
+	pkg := ""
+	for _, l := range broken {
+		if l.pkg != pkg {
+			pkg = l.pkg
+			files["broken.txt"] += "package " + pkg + "\n"
+		}
+		files["broken.txt"] += l.text + "\n"
+	}
+	for _, l := range all {
+		name, text := strings.ReplaceAll(inRepository(l.pkg), "/", "-")+".txt", l.text
+		if text == wholePackage {
+			text = "package " + l.pkg
+			if other, taken := files[name]; taken {
+				return fmt.Errorf("%s would have the same file as this: %s", l.pkg, other)
 			}
 		}
+		files[name] += text + "\n"
 	}
-	owner := make(map[string]string, len(l))
-	for pkg, lines := range l {
-		name := fileName(pkg)
-		if other, taken := owner[name]; taken {
-			return fmt.Errorf("%s and %s would have the same file", pkg, other)
-		}
-		owner[name] = pkg
-		text := "package " + pkg + "\n" + strings.Join(append(slices.Clone(lines), ""), "\n")
-		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
-			return err
+	old, err := filepath.Glob(filepath.Join(directory, "*.txt"))
+	for _, name := range old {
+		if _, kept := files[filepath.Base(name)]; !kept {
+			err = cmp.Or(err, os.Remove(name))
 		}
 	}
-	var text strings.Builder
-	pkg := ""
-	for _, b := range broken {
-		if b.pkg != pkg {
-			pkg = b.pkg
-			text.WriteString("package " + pkg + "\n")
-		}
-		text.WriteString(b.text + "\n")
+	for name, text := range files {
+		err = cmp.Or(err, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
 	}
-	return os.WriteFile(filepath.Join(directory, brokenFile), []byte(text.String()), 0o600)
+	return err
+}
+
+// missing returns the lines of a that b does not have, each once and in order.
+func missing(a, b []line) []line {
+	there := make(map[line]bool, len(b))
+	for _, l := range b {
+		there[l] = true
+	}
+	a = slices.DeleteFunc(slices.Clone(a), func(l line) bool { return there[l] })
+	slices.SortFunc(a, func(x, y line) int { return cmp.Or(strings.Compare(x.pkg, y.pkg), strings.Compare(x.text, y.text)) })
+	return slices.Compact(a)
+}
+
+// name returns the name of the line's subject in documents: "Config", "Config.Timeout", "AccountsService.Get".
+func (l line) name() string {
+	kind, rest, _ := strings.Cut(l.text, " ")
+	if l.text == wholePackage {
+		return path.Base(l.pkg)
+	}
+	if kind == "method" {
+		rest = strings.Replace(strings.TrimLeft(rest, "(*"), ") ", ".", 1)
+	}
+	return rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return strings.ContainsRune(" ([", r) })]
 }

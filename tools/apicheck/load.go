@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/importer"
 	"go/token"
@@ -14,42 +12,40 @@ import (
 	"strings"
 )
 
-// addModule adds the public packages of the module in directory. The types come from the compiler's export data, so the
-// code must compile.
-func (l listing) addModule(ctx context.Context, directory string) error {
-	command := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Module", "./...")
-	command.Dir = directory
-	var problems bytes.Buffer
-	command.Stderr = &problems
-	printed, err := command.Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w: %s", err, problems.String())
-	}
-	exports := make(map[string]string)
-	var public []string
-	for decoder := json.NewDecoder(bytes.NewReader(printed)); ; {
-		var p struct {
-			ImportPath, Name, Export string
-			Module                   *struct{ Main bool }
-		}
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return err
-		}
-		exports[p.ImportPath] = p.Export
-		if p.Module != nil && p.Module.Main && p.Name != "main" && !strings.Contains(p.ImportPath+"/", "/internal/") {
-			public = append(public, p.ImportPath)
-		}
-	}
-	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-	load := importer.ForCompiler(token.NewFileSet(), "gc", open)
-	for _, path := range public {
-		pkg, err := load.Import(path)
+// load returns the lines of the public packages of modules, in order. The types come from the compiler's export data, so the code
+// must compile.
+func load(ctx context.Context, modules []string) ([]line, error) {
+	const format = "{{.ImportPath}}\t{{.Export}}\t{{and .Module (ne .Name `main`) .Module.Main}}"
+	var all []line
+	for _, module := range modules {
+		command := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-f", format, "./...")
+		var problems bytes.Buffer
+		command.Dir, command.Stderr = module, &problems
+		printed, err := command.Output()
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("go list in %s: %w: %s", module, err, problems.String())
 		}
-		l[path] = linesOf(pkg)
+		exports := make(map[string]string)
+		var public []string
+		for text := range strings.Lines(string(printed)) {
+			fields := strings.Split(strings.TrimSpace(text), "\t")
+			exports[fields[0]] = fields[1]
+			if fields[2] == "true" && !strings.Contains(fields[0]+"/", "/internal/") {
+				public = append(public, fields[0])
+			}
+		}
+		open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+		from := importer.ForCompiler(token.NewFileSet(), "gc", open)
+		for _, path := range public {
+			pkg, err := from.Import(path)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, line{path, wholePackage})
+			for _, text := range linesOf(pkg) {
+				all = append(all, line{path, text})
+			}
+		}
 	}
-	return nil
+	return all, nil
 }

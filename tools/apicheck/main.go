@@ -46,39 +46,34 @@ func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	for _, fault := range faults {
 		fmt.Fprintln(out, fault)
 	}
-	if len(faults) > 0 {
-		return 1
-	}
-	return 0
+	return min(len(faults), 1)
 }
 
 // check compares the packages of the modules with the listings, and broken.txt with the changelog.
-func check(ctx context.Context, directory, changelog string, modules []string, renew bool) ([]string, error) {
-	now := listing{}
-	for _, module := range modules {
-		if err := now.addModule(ctx, module); err != nil {
-			return nil, fmt.Errorf("module %s: %w", module, err)
-		}
-	}
-	before, broken, err := readListing(directory)
+func check(ctx context.Context, directory, changelog string, modules []string, renew bool) (faults []string, err error) {
+	before, broken, err := read(directory)
 	if err != nil {
 		return nil, err
 	}
-	d := compare(before, now)
-	var faults []string
+	now, err := load(ctx, modules)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case len(modules) == 0:
-	case !renew:
-		faults = d.faults()
-	default:
-		broken = stillBroken(append(broken, d.removed...), now)
-		if err := now.write(directory, before, broken); err != nil {
+	case renew:
+		broken = missing(append(broken, missing(before, now)...), now) // a restored line is no longer broken
+		if err := write(directory, now, broken); err != nil {
 			return nil, err
+		}
+	default:
+		for _, l := range missing(before, now) {
+			faults = append(faults, fmt.Sprintf("INCOMPATIBLE: %s no longer has: %s", l.pkg, l.text))
+		}
+		for _, l := range missing(now, before) {
+			faults = append(faults, fmt.Sprintf("new, not listed: %s has: %s", l.pkg, l.text))
 		}
 	}
 	text, err := os.ReadFile(changelog)
-	if err != nil {
-		return nil, err
-	}
-	return append(faults, unnamed(broken, changelog, string(text))...), nil
+	return append(faults, unnamed(broken, changelog, string(text))...), err
 }

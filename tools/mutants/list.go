@@ -191,23 +191,15 @@ func mutants() []mutant {
 			old: "time.Until(deadline) <= 0", new: "deadline.IsZero()",
 		},
 		{
-			name: "disburse leaves the wait to the journal", file: "examples/apps/disburse/pay.go", module: "examples/apps", pkg: "./disburse",
-			test: "TestInterruptedWhileDoubtRests", old: "if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {", new: "if !sleep(ctx, 0) {",
-		},
-		{
-			name: "disburse starts in the rate window of the previous run", file: "examples/apps/disburse/disburse.go", module: "examples/apps", pkg: "./disburse",
-			test: "TestRestsAfterARunBefore", old: "wait := d.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
-		},
-		{
-			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/exchange.go", module: "tests", pkg: "./kernel", root: true,
+			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/exchange.go", pkg: "./tests/kernel", root: true,
 			test: "TestNothingLeavesAfterAKill", old: "_ = conn.SetLinger(0)", new: "_ = conn.SetLinger(-1)",
 		},
 		{
-			name: "the kernel sends for a process that is stopped", file: "internal/exchange/exchange.go", module: "tests", pkg: "./kernel", root: true,
+			name: "the kernel sends for a process that is stopped", file: "internal/exchange/exchange.go", pkg: "./tests/kernel", root: true,
 			test: "TestNothingLeavesAStoppedProcess", old: "limitRetransmission(descriptor, min(after, 24*time.Hour))", new: "_ = after",
 		},
 		{
-			name: "a repeat waits for the time alone", file: "attempt.go", module: "tests", pkg: "./kernel", root: true, test: "TestFrozenService",
+			name: "a repeat waits for the time alone", file: "attempt.go", pkg: "./tests/kernel", root: true, test: "TestFrozenService",
 			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)", new: "a.err = pause.For(ctx, time.Until(c.next.unknown.NotBefore))",
 		},
 		{

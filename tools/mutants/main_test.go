@@ -20,43 +20,34 @@ func TestRun(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(content), 0o600))
 	}
-	good := mutant{name: "m", file: filepath.Join(root, "a.go"), old: "return 1", new: "return 3", module: root, pkg: ".", test: "TestOne"}
-	var all []mutant
-	wants := []string{"m: TestOne fails, "}
+	good := mutant{name: "m", file: filepath.Join(root, "a.go"), old: "return 1", new: "return 3", pkg: root, test: "TestOne"}
+	var said strings.Builder
+	require.True(t, run([]mutant{good}, &said), said.String())
+	require.Equal(t, "mutants: 1\nm: TestOne fails\n", said.String())
 	for want, change := range map[string]func(*mutant){
-		"SURVIVES: TestOne passes":         func(m *mutant) { m.old, m.new = "return 2", "return 3" },
-		"a.go 0 times, not once":           func(m *mutant) { m.old = "return 4" },
-		"a.go 2 times, not once":           func(m *mutant) { m.old = "return" },
-		"TestOne did not finish":           func(m *mutant) { m.new = "does not compile" },
-		"TestFails fails without a change": func(m *mutant) { m.test = "TestFails" },
-		"there is no test TestNothing":     func(m *mutant) { m.test = "TestNothing" },
-		"no such file or directory":        func(m *mutant) { m.file = filepath.Join(root, "b.go") },
+		"SURVIVES: TestOne passes":                   func(m *mutant) { m.old, m.new = "return 2", "return 3" },
+		"a.go 0 times, not once":                     func(m *mutant) { m.old = "return 4" },
+		"a.go 2 times, not once":                     func(m *mutant) { m.old = "return" },
+		"TestOne did not finish":                     func(m *mutant) { m.new = "does not compile" },
+		"TestFails does not pass without a change":   func(m *mutant) { m.test = "TestFails" },
+		"TestNothing does not pass without a change": func(m *mutant) { m.test = "TestNothing" },
+		"no such file or directory":                  func(m *mutant) { m.file = filepath.Join(root, "b.go") },
 	} {
 		m := good
 		change(&m)
-		all, wants = append(all, m), append(wants, want)
-	}
-	var said strings.Builder
-	require.Zero(t, run(nil, []mutant{good}, &said, &said), said.String())
-	require.Equal(t, 1, run(nil, all, &said, &said))
-	for _, want := range wants {
+		said.Reset()
+		require.False(t, run([]mutant{m}, &said), want)
 		require.Contains(t, said.String(), want)
 	}
-	said.Reset()
-	require.Zero(t, run([]string{"-run", "another"}, []mutant{good}, &said, &said))
-	require.Equal(t, "mutants: 0\n", said.String())
-	list := filepath.Join(root, "changed")
-	for _, test := range []struct{ changed, want string }{
-		{good.file, "mutants: 1\n"}, {"b.go", "mutants: 0\n"}, {"b.go\ntools/mutants/list.go", "mutants: 1\n"},
-	} {
-		require.NoError(t, os.WriteFile(list, []byte(test.changed+"\n"), 0o600))
-		said.Reset()
-		require.Zero(t, run([]string{"-changed", list}, []mutant{good}, &said, &said))
-		require.Contains(t, said.String(), test.want)
-	}
-	require.Equal(t, 2, run([]string{"-changed", root}, nil, &said, &said))
-	require.Equal(t, 2, run([]string{"-run", "("}, nil, &said, &said))
-	require.Equal(t, 2, run([]string{"-more"}, nil, &said, &said))
+}
+
+func TestConcerned(t *testing.T) {
+	t.Parallel()
+	all := []mutant{{file: "a.go", pkg: "./a"}, {file: "b.go", pkg: "./tests/b"}}
+	require.Equal(t, all[:1], concerned(all, []string{"a.go", "c.go"}))
+	require.Equal(t, all[1:], concerned(all, []string{"tests/b/b_test.go", "a/a.go"}))
+	require.Equal(t, all, concerned(all, []string{"tools/mutants/list.go"}))
+	require.Empty(t, concerned(all, []string{""}))
 }
 
 // The texts of the list are in the source.

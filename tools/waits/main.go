@@ -1,6 +1,5 @@
-// Command waits fails if a test of the root module waits for real time, starts a process or compares a measured duration. In a
-// bubble of testing/synctest a test may do anything except start a process, since time is virtual there. A test that needs real time
-// or a process belongs in the module tests.
+// Command waits fails if a test of the root module waits for real time or compares a measured duration. In a bubble of testing/synctest
+// a test may do so, since time is virtual there. A test that needs real time belongs in the module tests.
 //
 //	go -C tools run ./waits
 //

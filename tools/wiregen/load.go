@@ -92,8 +92,8 @@ func (p *pkg) addList(value ast.Expr) {
 	}
 }
 
-// typeName returns the name T of T, *T, (*T)(nil) or T{}. It returns "" for any other expression. Unlike typeName of
-// doccheck, it also returns "" for types of other packages.
+// typeName returns the name T of T, *T, (*T)(nil) or T{}. It returns "" for any other expression. It also returns "" for types of other
+// packages.
 func typeName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:

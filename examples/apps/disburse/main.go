@@ -1,5 +1,9 @@
-// Disburse makes each payment of a file once, however often the program is killed and restarted. By default it uses an
-// emulator inside this process; it can use the real service instead (see -h).
+// Disburse pays each row of a CSV file once, however often it is killed and run again, and prints the state of each row as CSV:
+//
+//	disburse -run payroll-2026-11 -date 2026-11-30 payroll.csv >summary.csv
+//
+// It pays from the account PREPAID_FLOAT_ACCOUNT of the service if PREPAID_BASE_URL is set. Otherwise it pays payments.csv on an
+// emulator inside this process.
 package main
 
 import (
@@ -8,81 +12,63 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
-const usage = `Disburse pays the rows of a CSV file, each once, however often it is killed and restarted.
-
-Usage: disburse -file payments.csv -run payroll-2026-11 -date 2026-11-30 [flags]
-
-The first line of the file is key,account_id,amount,reference; a key identifies a payment of the run.
-To continue a run, give the same command again. Without PREPAID_BASE_URL it demonstrates this on an
-emulator and takes no flags. For the service, set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
-production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE.
-
-Exit status: 0 all paid, 1 rows were refused or an earlier payment was returned, 2 nothing was sent, 3 run it again.
-
-`
-
-const exitPaid, exitRefused, exitWrong, exitUnfinished = 0, 1, 2, 3
-
 func main() {
+	job := &job{date: prepaid.DateOf(time.Now().UTC())}
+	flag.StringVar(&job.run, "run", "demo", "`name` of the run, such as payroll-2026-11")
+	flag.TextVar(&job.date, "date", job.date, "`day` of the payments; the same each time the run is continued")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run uses the service that the environment variables name, or demonstrates on an emulator. It returns the exit status.
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	if len(args) == 0 && os.Getenv("PREPAID_BASE_URL") == "" {
-		return exit(demonstrate(ctx, out, errOut), exitRefused, errOut)
-	}
-	config, err := prepaid.ConfigFromEnv()
-	s := defaults(config)
-	s.invalid = err
-	return s.run(ctx, args, out, errOut)
-}
-
-func exit(err error, code int, errOut io.Writer) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return exitPaid
-	}
-	fmt.Fprintln(errOut, "disburse:", err)
-	return code
-}
-
-// settings are the parameters of a run that are not on the command line. The demonstration and the tests have shorter times.
-type settings struct {
-	config     prepaid.Config
-	invalid    error         // the error of config
-	booking    time.Duration // maximum delay of a history
-	rateWindow time.Duration // window in which the service counts requests, including those of an earlier run
-	grace      time.Duration // time left after Ctrl+C for payments in progress
-	workers    int           // maximum of concurrent payments; any number stays within the rate limit
-	stopAfter  int           // number of successive failed payments that ends the run
-	onPaid     func()        // called after each payment; may be nil
-}
-
-func defaults(config prepaid.Config) settings {
-	const window = 10 * time.Second
-	return settings{config: config, booking: window, rateWindow: window, grace: 15 * time.Second, workers: 100, stopAfter: 200}
-}
-
-func (s settings) run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	j, err := parseJob(args, s.config.TestEnvironment, errOut)
-	if err == nil {
-		err = s.invalid
-	}
+	err := disburse(ctx, job, flag.Arg(0), os.Stdout)
+	stop()
 	if err != nil {
-		return exit(err, exitWrong, errOut)
+		log.Fatal(err)
 	}
-	d := &disbursement{settings: s, job: j, out: out, errOut: errOut}
-	code, err := d.do(ctx)
-	exit(err, code, errOut)
-	return code
+}
+
+// errOpen means that the run is not finished, or that rows were refused.
+var errOpen = errors.New("not all rows are done")
+
+// disburse checks the file, pays the rows and writes their states to out.
+func disburse(ctx context.Context, job *job, file string, out io.Writer) (err error) {
+	s, err := open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	job.environment = s.environment
+	rows, err := job.read(s.file, s.float)
+	if err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
+	// The journal excludes other runs, and stores each request ID before it sends. To pay bank accounts, also set a DigestKey.
+	payments, err := journalfile.Open(filepath.Join(filepath.Dir(s.file), job.journal()), journalfile.Options{})
+	if err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
+	defer func() { err = errors.Join(err, payments.Close()) }()
+	if err := check(ctx, s, payments, rows); err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
+	stopped := pay(ctx, s, payments, rows)
+	total, err := summarize(out, payments, rows)
+	fmt.Fprintf(os.Stderr, "%s: %d of %d rows are done, together %s\n", job.run, total.Count, len(rows), total.Sum)
+	if err == nil && stopped == nil && total.Count < len(rows) {
+		stopped = errOpen
+	}
+	if stopped != nil {
+		stopped = fmt.Errorf("run the same command again: %w", stopped)
+	}
+	return errors.Join(stopped, err)
 }

@@ -2,91 +2,68 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
-	"fmt"
+	"io"
+	"log"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
-var (
-	errInterrupted = errors.New("interrupted, no further payment was started")
-	errTooMany     = errors.New("stopped: too many payments in a row failed")
-)
+// grace is the time left after Ctrl+C for payments in progress.
+const grace = 15 * time.Second
 
-// pay sends payments until all have a final state, ctx ends, or an error forbids more payments. It waits for payments in progress.
-//
-// New payments come first. Payments of unknown outcome follow, in two rounds, because the journal makes them wait.
-// Rows that were refused in an earlier run come last, so that refusals never prevent the resolution of an unknown outcome.
-func (d *disbursement) pay(ctx context.Context) error {
+// pay sends all rows that are not done. After Ctrl+C it starts no further payment, and waits for those in progress: a payment that is cut
+// off is resolved by the next run.
+func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows []row) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	// After Ctrl+C, payments in progress have d.grace left. If a call is cut off, the journal records it as unknown.
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
 	defer stop()
-	rounds := []string{stateNotSent, stateUnknown, stateUnknown}
-	if d.job.retryRefused {
-		rounds = append(rounds, stateRejected)
-	}
-	for _, due := range rounds {
-		err := d.round(ctx, sending, due)
-		if ctx.Err() != nil {
-			return errInterrupted
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// round sends the rows with state == due. It starts no further payment after the end of ctx or after an error that it returns.
-func (d *disbursement) round(ctx, sending context.Context, due string) error {
-	payments := func(yield func(journal.Payment) bool) {
-		for _, row := range d.list.rows {
-			id := d.job.requestID(row)
-			e, known := d.journal.Get(id)
-			again := due == stateUnknown && known && e.State == journal.StateNotSent // the first round could not send it
-			if state := stateOf(e); !again && (state != due || state == stateRejected && !e.Changed.Before(d.began)) {
-				continue
-			}
-			// The journal would wait too, but Ctrl+C does not end the context of its wait.
-			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
-				return
-			}
-			if !yield(journal.Payment{Account: d.job.float, Params: d.job.params(row)}) {
+	list := func(yield func(journal.Payment) bool) {
+		for _, r := range rows {
+			if ctx.Err() != nil || !yield(journal.Payment{Account: s.float, Params: r.params}) {
 				return
 			}
 		}
 	}
-	for e, err := range d.journal.PayAll(sending, d.client.Accounts, d.workers, payments) {
-		if err == nil {
-			d.paid, d.streak = d.paid+1, 0
-			_ = d.bar.Add(1)
-			if d.onPaid != nil {
-				d.onPaid()
-			}
-			continue
+	for e, err := range payments.PayAll(sending, s.client.Accounts, 100, list) {
+		switch prepaid.OutcomeOf(err) {
+		case prepaid.OutcomeApplied, prepaid.OutcomeRejected: // the summary shows the row
+		case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // the next run sends it again, under the same ID
+			log.Printf("%s: %v", e.RequestID, err)
 		}
-		d.trouble = err
-		if e.State != journal.StateRejected || e.Runs == 1 { // not yet refused by an earlier run
-			d.streak++
-		}
-		if errors.Is(err, journal.ErrNotRecorded) { // sending more would be unsafe
-			return err
-		}
-		if d.streak >= d.stopAfter {
-			return fmt.Errorf("%w (%d)", errTooMany, d.stopAfter)
+		if errors.Is(err, journal.ErrNotRecorded) {
+			return err // sending more would be unsafe
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// sleep waits for the time d. If ctx ends first, it returns false.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
+// summarize writes the state of each row, and returns the total of those that are done. Only the journal decides.
+func summarize(out io.Writer, payments *journalfile.Journal, rows []row) (journal.Total, error) {
+	var total journal.Total
+	table := csv.NewWriter(out)
+	_ = table.Write([]string{"key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"}) // Error reports failures
+	for _, r := range rows {
+		e, known := payments.Get(r.params.RequestID)
+		if !known {
+			e.State = journal.StateQueued // never sent
+		}
+		if e.State == journal.StateDone {
+			sum, err := total.Sum.Add(r.params.Amount)
+			if err != nil {
+				return total, err
+			}
+			total = journal.Total{Count: total.Count + 1, Sum: sum}
+		}
+		_ = table.Write([]string{
+			r.key, r.params.Amount.String(), string(e.State), string(e.TransactionID), string(e.Code), e.CorrelationID, string(r.params.RequestID),
+		})
 	}
-	return ctx.Err() == nil
+	table.Flush()
+	return total, errors.Join(payments.Err(), table.Error())
 }

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/hkdf"
 	"crypto/sha256"
-	_ "embed"
+	_ "embed" // orders.sql
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -21,50 +19,39 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// settings are the settings of every process. They come from the environment, so that no secret is on a command line.
+// settings are the same on each machine.
 type settings struct {
 	config   prepaid.Config
-	float    prepaid.AccountID // payer
-	call     time.Duration     // limit of a payment with its repeats
+	float    prepaid.AccountID // pays
 	database string
-	key      prepaid.Secret // 32 bytes in hex
-	log      *slog.Logger
+	key      prepaid.Secret // 32 bytes in hex: losing it loses the payments
 }
 
-func settingsFromEnv() (settings, error) {
-	s := settings{
-		float:    prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")),
-		database: os.Getenv("PREPAID_PAYOUTS_DATABASE"),
-		log:      slog.Default(),
+func settingsFromEnv() (*settings, error) {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if s.config, err = prepaid.ConfigFromEnv(); err != nil {
-		return s, err
-	}
+	config.UserAgent, config.Logger = "payouts", slog.Default()
 	key, err := os.ReadFile(os.Getenv("PREPAID_PAYOUTS_KEY_FILE"))
 	if err != nil {
-		return s, fmt.Errorf("PREPAID_PAYOUTS_KEY_FILE: %w", err)
+		return nil, fmt.Errorf("PREPAID_PAYOUTS_KEY_FILE: %w", err)
 	}
-	s.key = prepaid.NewSecret(strings.TrimSpace(string(key)))
-	s.call, err = time.ParseDuration(cmp.Or(os.Getenv("PREPAID_PAYOUTS_CALL"), "2m"))
-	switch raw, invalid := hex.DecodeString(s.key.Reveal()); {
-	case invalid != nil || len(raw) != 32:
-		return s, errors.New("PREPAID_PAYOUTS_KEY_FILE must have 64 hex digits")
-	case err != nil || s.call <= 0:
-		return s, errors.New("PREPAID_PAYOUTS_CALL must be a duration above zero")
-	case s.database == "":
-		return s, errors.New("PREPAID_PAYOUTS_DATABASE is required")
-	case s.float == "":
-		return s, errors.New("PREPAID_FLOAT_ACCOUNT is required")
+	s := &settings{
+		config: config, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")), database: os.Getenv("PREPAID_PAYOUTS_DATABASE"),
+		key: prepaid.NewSecret(strings.TrimSpace(string(key))),
+	}
+	if s.float == "" || s.database == "" {
+		return nil, errors.New("PREPAID_FLOAT_ACCOUNT and PREPAID_PAYOUTS_DATABASE are required")
 	}
 	return s, nil
 }
 
-// connect returns a pool of connections. It does not connect yet.
-func (s settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
+// connect returns a pool of connections.
+func (s *settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(s.database)
 	if err != nil {
-		return nil, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE cannot be read", errWrong) // err may contain the password
+		return nil, errors.New("PREPAID_PAYOUTS_DATABASE cannot be read") // err may contain the password
 	}
 	config.MaxConns = max(config.MaxConns, 10) // the workers of a process need seven connections
 	return pgxpool.NewWithConfig(ctx, config)
@@ -81,14 +68,17 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return prepaidpg.Migrate(ctx, pool, "")
 }
 
-// openStore opens the store of payments. One key encrypts bank details; another key makes digests, with which the store
-// compares bank details. Both keys are derived from the key in the settings.
-func (s settings) openStore(ctx context.Context, pool *pgxpool.Pool) (*prepaidpg.Store, error) {
-	seal, err := s.derive("seal")
+// openStore opens the store of payments. One key encrypts the params; another makes the digests by which the store compares them.
+func (s *settings) openStore(ctx context.Context, pool *pgxpool.Pool) (*prepaidpg.Store, error) {
+	key, err := hex.DecodeString(s.key.Reveal())
+	if err != nil || len(key) != 32 {
+		return nil, errors.New("the key must have 64 hex digits")
+	}
+	seal, err := hkdf.Key(sha256.New, key, nil, "payouts seal", 32)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := s.derive("digest")
+	digest, err := hkdf.Key(sha256.New, key, nil, "payouts digest", 32)
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +86,5 @@ func (s settings) openStore(ctx context.Context, pool *pgxpool.Pool) (*prepaidpg
 	if err != nil {
 		return nil, err
 	}
-	return prepaidpg.Open(ctx, pool, prepaidpg.Options{
-		Seal: aead, DigestKey: prepaid.NewSecret(hex.EncodeToString(digest)), CallTimeout: s.call, Logger: s.log,
-	})
-}
-
-func (s settings) derive(purpose string) ([]byte, error) {
-	key, err := hex.DecodeString(s.key.Reveal())
-	if err != nil {
-		return nil, err
-	}
-	return hkdf.Key(sha256.New, key, nil, "payouts "+purpose, 32)
+	return prepaidpg.Open(ctx, pool, prepaidpg.Options{Seal: aead, DigestKey: prepaid.NewSecret(hex.EncodeToString(digest)), Logger: s.config.Logger})
 }

@@ -37,7 +37,6 @@ type web struct {
 	pool  *pgxpool.Pool
 	store *prepaidpg.Store
 	float prepaid.AccountID
-	log   *slog.Logger
 }
 
 // A known order keeps its request ID: another ID would pay the order again.
@@ -58,14 +57,11 @@ func (w *web) take(ctx context.Context, o order) (a accepted, err error) {
 		}
 		return w.store.Enqueue(ctx, tx, w.float, prepaid.TransferParams{
 			RequestID: id, Amount: o.Amount, DestinationAccountID: o.AccountID, Type: prepaid.TransferTypeLoad,
-			SourceReference: sourceReference(o.ID), DestinationReference: o.Reference,
+			SourceReference: "payouts/" + o.ID, DestinationReference: o.Reference,
 		})
 	})
 	return a, err
 }
-
-// sourceReference identifies the order in the history of the float account, for the comparison.
-func sourceReference(orderID string) string { return "payouts/" + orderID }
 
 // ServeHTTP handles POST /orders. After a 503 or no response, post the same order again.
 func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -93,26 +89,16 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case refused != nil && refused.Code == "23503": // the failed commit rolls back the payment too
 		http.Error(rw, "this account is not a payee", http.StatusUnprocessableEntity)
 	default:
-		w.log.Warn("order not taken", "order", o.ID, "error", err)
+		slog.Warn("order not taken", "order", o.ID, "error", err)
 		rw.Header().Set("Retry-After", "1")
 		http.Error(rw, "try again", http.StatusServiceUnavailable)
 	}
 }
 
 // serve takes orders until ctx ends. After that, it completes the requests in progress.
-func serve(ctx context.Context, s settings, listener net.Listener) error {
-	defer listener.Close() //nolint:errcheck // the server closes it too
-	pool, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	store, err := s.openStore(ctx, pool)
-	if err != nil {
-		return err
-	}
+func serve(ctx context.Context, listener net.Listener, orders *web) error {
 	mux := http.NewServeMux()
-	mux.Handle("POST /orders", &web{pool: pool, store: store, float: s.float, log: s.log})
+	mux.Handle("POST /orders", orders)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {

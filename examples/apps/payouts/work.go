@@ -6,8 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cardprograms/prepaid"
-	prepaidpg "github.com/cardprograms/prepaid/contrib/postgres"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -30,25 +28,4 @@ func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 		_, err = tx.Exec(ctx, insertPosting, e.RequestID, e.TransactionID)
 	}
 	return err
-}
-
-// work pays orders until ctx ends. After that, it completes the payments in progress.
-func work(ctx context.Context, s settings) error {
-	pool, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	store, err := s.openStore(ctx, pool)
-	if err != nil {
-		return err
-	}
-	config := s.config
-	config.UserAgent, config.Logger = "payouts", s.log
-	client, err := prepaid.NewClient(config)
-	if err != nil {
-		return err
-	}
-	defer client.Close() //nolint:errcheck // never fails
-	return store.Run(ctx, client.Accounts, prepaidpg.Workers{N: 16, Claim: 8, Settled: settled})
 }

@@ -7,25 +7,15 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// This file is the partner's backend. It knows the cardholder's session and has the client of the service; it sees
-// neither the PIN nor the one-time password.
-
-var errNoOperation = errors.New("the response has no operation_id: ask the operator for its form")
-
-// backend relays the messages of one cardholder's session.
+// backend is the partner's server: it relays the messages of one cardholder's session, and sees neither the PIN nor the password.
 type backend struct {
-	client    *prepaid.Client
-	account   prepaid.AccountID // the account of the session: a device could name any account
-	deviceID  string            // the cardholder's registered device
-	ipAddress string            // of the device's connection
-	method    string            // how the one-time password is sent; the operator defines the values
+	client *prepaid.Client
+	params prepaid.InitiatePINParams // the account is that of the session: a device could name any account
 }
 
 // Initiate starts a change for the session's account.
 func (b *backend) Initiate(ctx context.Context) (string, error) {
-	started, err := b.client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
-		AccountID: b.account, DeviceID: b.deviceID, IPAddress: b.ipAddress, CommunicationMethod: b.method,
-	})
+	started, err := b.client.PIN.Initiate(ctx, b.params)
 	if err != nil {
 		return "", err
 	}
@@ -33,24 +23,23 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 		OperationID string `json:"operation_id"`
 	}
 	if err := started.Decode(&operation); err != nil || operation.OperationID == "" {
-		return "", &prepaid.CallError{Operation: "PIN.Initiate", Outcome: prepaid.OutcomeApplied, Err: errNoOperation}
+		err = errors.Join(err, errors.New("the response has no operation_id: ask the operator for its form"))
+		return "", &prepaid.CallError{Operation: "PIN.Initiate", Outcome: prepaid.OutcomeApplied, Err: err}
 	}
 	return operation.OperationID, nil
 }
 
-// The client checks the envelope's form, because a device can send anything.
-func (b *backend) Validate(ctx context.Context, message sealed) error {
-	_, err := b.client.PIN.Validate(ctx, b.params(message))
+// Validate and Execute relay an envelope. The client checks its form, because a device can send anything.
+func (b *backend) Validate(ctx context.Context, operationID string, envelope *prepaid.PINEnvelope) error {
+	_, err := b.client.PIN.Validate(ctx, b.sealed(operationID, envelope))
 	return err
 }
 
-func (b *backend) Execute(ctx context.Context, message sealed) error {
-	_, err := b.client.PIN.Execute(ctx, b.params(message))
+func (b *backend) Execute(ctx context.Context, operationID string, envelope *prepaid.PINEnvelope) error {
+	_, err := b.client.PIN.Execute(ctx, b.sealed(operationID, envelope))
 	return err
 }
 
-func (b *backend) params(message sealed) prepaid.SealedPINParams {
-	return prepaid.SealedPINParams{
-		OperationID: message.OperationID, DeviceID: b.deviceID, IPAddress: b.ipAddress, Envelope: message.Envelope,
-	}
+func (b *backend) sealed(operationID string, envelope *prepaid.PINEnvelope) prepaid.SealedPINParams {
+	return prepaid.SealedPINParams{OperationID: operationID, DeviceID: b.params.DeviceID, IPAddress: b.params.IPAddress, Envelope: envelope}
 }

@@ -1,72 +1,48 @@
-// Policy keeps a program's policy as a file: it shows the changes that a file would make, makes them, and checks the result. It
-// uses an emulator inside this process by default, or the real service (see -h).
+// Policy keeps the rules of a card program in a file. It shows the changes that the file would make, and makes them with -apply:
+//
+//	policy policy.json
+//	policy -apply policy.json
+//
+// Without PREPAID_BASE_URL it applies the shipped policy.json on an emulator inside this process.
 package main
 
 import (
+	"bytes"
 	"context"
+	_ "embed" // policy.json
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const usage = `Policy keeps the policy of a card program in a YAML file. Without a command it demonstrates this on an emulator.
-
-  policy export -company 42         write the program's policy as such a file
-  policy plan [flags] file.yaml     show what would change; nothing is sent
-  policy apply [flags] file.yaml    show it, ask, change it, read back and compare
-
-For these commands set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
-PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE.
-
-Exit status: 0 on success, 1 if something failed or was not confirmed, 2 if the command line, the environment or
-the file is wrong (nothing was sent).
-
-`
-
 func main() {
+	apply := flag.Bool("apply", false, "make the changes")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	err := run(ctx, flag.Arg(0), *apply)
 	stop()
-	os.Exit(code)
-}
-
-// errInput means that the command line or the file is wrong.
-var errInput = errors.New("invalid input")
-
-// options are the flags.
-type options struct {
-	command, file, expect, reason string
-	company                       prepaid.CompanyID
-	yes, ignoreTexts              bool
-}
-
-// run returns the exit status.
-func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	err := command(ctx, args, in, out, errOut)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintln(errOut, "policy:", err)
-	if _, invalid := errors.AsType[*prepaid.ValidationError](err); invalid || errors.Is(err, errInput) {
-		return 2
-	}
-	return 1
-}
-
-func command(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) error {
-	if len(args) == 0 {
-		return demonstrate(ctx, out)
-	}
-	o, err := parse(args, errOut)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errInput, err)
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, file string, apply bool) error {
+	if os.Getenv("PREPAID_BASE_URL") == "" {
+		return emulate(ctx)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
 	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
@@ -76,51 +52,85 @@ func command(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	if err != nil {
 		return err
 	}
-	defer client.Close() //nolint:errcheck // never fails
-	confirm := func(ctx context.Context) error { return ask(ctx, in, out) }
-	s := &session{options: o, client: client, confirm: confirm, out: out}
-	if o.command == "export" {
-		return s.export(ctx)
-	}
-	text, err := os.ReadFile(o.file)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errInput, err)
-	}
-	d, err := readFile(text)
-	switch {
-	case err != nil:
-		return err
-	case o.command == "plan":
-		_, err = s.show(ctx, d)
-		return err
-	}
-	return s.apply(ctx, d)
+	return errors.Join(ensure(ctx, client.Policy, text, apply), client.Close())
 }
 
-func parse(args []string, errOut io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // run prints the error
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.SetOutput(errOut)
-		flags.PrintDefaults()
+// document is the file. A list that it omits stays as it is; an empty one removes all rules. The default action must be the program's: with
+// "allow" a rule blocks, with "deny" a rule allows.
+type document struct {
+	Company       prepaid.CompanyID      `json:"company"`
+	DefaultAction prepaid.PolicyAction   `json:"default_action"`
+	Categories    []prepaid.MCC          `json:"categories"`
+	Merchants     []prepaid.MerchantRule `json:"merchants"`
+	Terminals     []prepaid.TerminalRule `json:"terminals"`
+}
+
+// ensure makes each list of the policy equal to that of the file. The SDK checks the rules, sends only the differences, those that restrict
+// first, repeats no change, and reads the list back.
+func ensure(ctx context.Context, policy *prepaid.PolicyService, file []byte, apply bool) error {
+	var d document
+	in := json.NewDecoder(bytes.NewReader(file))
+	in.DisallowUnknownFields() // a list under a wrong key would never be applied
+	if err := in.Decode(&d); err != nil {
+		return err
 	}
-	flags.Int64Var((*int64)(&o.company), "company", 0, "export: ID of the program")
-	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: ignore differences that are only in a text")
-	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
-	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
-	flags.StringVar(&o.reason, "reason", "", "apply: stored by the service with each change")
-	if !strings.HasPrefix(args[0], "-") {
-		o.command, args = args[0], args[1:]
+	err := list(ctx, &d, "categories", d.Categories, policy.EnsureCategories, apply)
+	if err == nil {
+		err = list(ctx, &d, "merchants", d.Merchants, policy.EnsureMerchants, apply)
 	}
-	err = flags.Parse(args)
-	o.file = flags.Arg(0)
-	switch {
-	case err != nil:
-	case o.command == "export" && o.company != 0 && flags.NArg() == 0:
-	case (o.command == "plan" || o.command == "apply") && flags.NArg() == 1:
-	default:
-		err = errors.New("it takes export -company, or plan or apply with one file after the flags; see -h")
+	if err == nil {
+		err = list(ctx, &d, "terminals", d.Terminals, policy.EnsureTerminals, apply)
 	}
-	return o, err
+	return err
+}
+
+// list changes one list. Ctrl+C takes effect only between two lists: a call that is cut off would have an unknown outcome.
+func list[R any](ctx context.Context, d *document, name string, rules []R,
+	ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error), apply bool,
+) error {
+	if rules == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	done, err := ensure(ctx, d.Company, prepaid.EnsureRulesParams[R]{
+		DefaultAction: d.DefaultAction, Rules: rules, RemoveOthers: true, ReplaceTexts: true, DryRun: !apply,
+	})
+	if err != nil { // run it again: the SDK reads the list before it sends anything
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Printf("%s: %d to add, %d to replace, %d to remove, %d unchanged\n",
+		name, len(done.Added), len(done.Replaced), len(done.Removed), len(done.Unchanged))
+	for _, part := range []struct {
+		sign  string
+		rules []R
+	}{{"+", done.Added}, {"~", done.Replaced}, {"-", done.Removed}} {
+		for _, rule := range part.rules {
+			text, err := json.Marshal(rule) // escapes control characters
+			if err != nil {
+				return err
+			}
+			fmt.Printf("  %s %s\n", part.sign, text)
+		}
+	}
+	return nil
+}
+
+//go:embed policy.json
+var shipped []byte
+
+// emulate shows and applies the shipped policy on an emulator whose program has other rules.
+func emulate(ctx context.Context) (err error) {
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, srv.Close()) }()
+	err = srv.Load(strings.NewReader(`{"companies": [{"id": 42, "client_id": "acme", "categories": [5933, 7995], "merchants": [
+		{"acquirer_id": 100001, "card_acceptor_id": "CASINO", "description": "Casino"},
+		{"acquirer_id": 100002, "card_acceptor_id": "RACES", "description": "Race course"}]}]}`))
+	if err != nil {
+		return err
+	}
+	return errors.Join(ensure(ctx, srv.Client().Policy, shipped, false), ensure(ctx, srv.Client().Policy, shipped, true))
 }

@@ -1,124 +1,49 @@
-// Report starts a report and streams the rows into a file, as CSV or as JSON lines. By default it uses an emulator inside
-// this process; it can use the real service instead (see -h).
+// Report writes a report into a CSV file, which appears when every row is in it:
+//
+//	report 2026-11-20.csv
+//
+// The same command again continues a run that was interrupted. It uses the template PREPAID_REPORT_TEMPLATE of the service if
+// PREPAID_BASE_URL is set, otherwise an emulator inside this process.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
+	"io/fs"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-const usage = `Report starts a run of a report template, waits for it, and streams its rows into a file, which appears when
-every row is in it. Without PREPAID_BASE_URL it runs on an emulator, whose connection breaks once. For the service
-set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
-PREPAID_CLIENT_SECRET_FILE, and give -template.
-
-Exit status: 0 if the file is complete; 1 if there is no such run, it failed, or the file cannot be written; 2 if
-the command line or the environment is wrong; 3 if the run can be read again, with -resume and the printed ID.
-
-`
-
-var (
-	// errSetup means that the command line or the environment is wrong.
-	errSetup = errors.New("see -h")
-	// errResumable means that a run was not read to its end and can be read again.
-	errResumable = errors.New("not finished")
-)
-
-// options are the values of the command line.
-type options struct {
-	template string
-	resume   string
-	format   string
-	file     string
-	timeout  time.Duration
-}
 
 func main() {
+	file := ""
+	if len(os.Args) > 1 {
+		file = os.Args[1]
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := run(ctx, file)
 	stop()
-	os.Exit(code)
-}
-
-// run returns the exit status.
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	opts, err := parse(args, errOut)
-	progress := newProgress(errOut)
-	if err == nil && os.Getenv("PREPAID_BASE_URL") == "" {
-		err = demonstrate(ctx, opts, out, progress)
-	} else if err == nil {
-		err = fetch(ctx, opts, out, progress)
-	}
-	_ = progress.Clear()
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintln(errOut, "report:", err)
-	_, invalid := errors.AsType[*prepaid.ValidationError](err)
-	switch {
-	case invalid || errors.Is(err, errSetup):
-		return 2
-	case errors.Is(err, errResumable):
-		return 3
-	}
-	return 1
-}
-
-// parse parses the command line. It returns errSetup for missing or invalid flags.
-func parse(args []string, errOut io.Writer) (options, error) {
-	var opts options
-	flags := flag.NewFlagSet("report", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // run prints the error
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.SetOutput(errOut)
-		flags.PrintDefaults()
-	}
-	flags.StringVar(&opts.template, "template", "", "name of the report template")
-	flags.StringVar(&opts.resume, "resume", "", "ID of a run to read instead of starting one")
-	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object per line, with the column names")
-	flags.StringVar(&opts.file, "file", "", "file to write (default out/<template>.<format>)")
-	flags.DurationVar(&opts.timeout, "timeout", time.Hour, "how long to wait and read in total")
-	err := flags.Parse(args)
-	emulated := os.Getenv("PREPAID_BASE_URL") == ""
-	switch {
-	case err != nil:
-	case flags.NArg() > 0:
-		err = errors.New("it takes flags only")
-	case opts.format != "csv" && opts.format != "jsonl":
-		err = errors.New("-format must be csv or jsonl")
-	case opts.timeout <= 0:
-		err = errors.New("-timeout must be positive")
-	case emulated && (opts.template != "" || opts.resume != ""):
-		err = errors.New("-template and -resume need PREPAID_BASE_URL")
-	case emulated:
-		opts.template = madeUpTemplate
-	case opts.template == "":
-		err = errors.New("-template is required")
-	}
 	if err != nil {
-		return opts, fmt.Errorf("%w: %w", errSetup, err)
+		log.Fatal(err)
 	}
-	if opts.file == "" {
-		opts.file = filepath.Join("out", filepath.Base(opts.template)+"."+opts.format)
-	}
-	return opts, nil
 }
 
-// fetch reads a report of the real service.
-func fetch(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) error {
+func run(ctx context.Context, file string) error {
+	if os.Getenv("PREPAID_BASE_URL") == "" {
+		return emulate(ctx)
+	}
+	template := os.Getenv("PREPAID_REPORT_TEMPLATE")
+	if template == "" || file == "" {
+		return errors.New("PREPAID_REPORT_TEMPLATE and a file are required")
+	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
 		return err
@@ -127,7 +52,86 @@ func fetch(ctx context.Context, opts options, out io.Writer, progress *progressb
 	if err != nil {
 		return err
 	}
-	defer client.Close() //nolint:errcheck // never fails
-	d := &download{reporting: client.Reporting, options: opts, out: out, progress: progress}
-	return d.do(ctx)
+	return errors.Join(download(ctx, client.Reporting, template, file), client.Close())
+}
+
+// download starts a run, or continues the run of an earlier process, and writes its rows. The file keeps its old content until all rows of
+// the new one are on the disk.
+func download(ctx context.Context, reporting *prepaid.ReportingService, template, file string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	pending, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // before the run starts: the service counts starts
+	if err != nil {
+		return err
+	}
+	defer func() { // without effect after the rename
+		_ = pending.Close()
+		_ = os.Remove(pending.Name())
+	}()
+	report, err := open(ctx, reporting, template, file+".run")
+	if err != nil {
+		return err
+	}
+	defer report.Close()
+	if _, err := report.WriteTo(pending); err != nil { // also if the number of rows is not the service's
+		return fmt.Errorf("the same command again reads run %s: %w", report.Run().ID, err)
+	}
+	if err := errors.Join(pending.Sync(), pending.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(pending.Name(), file); err != nil {
+		return err
+	}
+	rows, _ := report.TotalRecords()
+	fmt.Printf("%s has %d rows\n", file, rows)
+	return os.Remove(file + ".run")
+}
+
+// open waits for a run, which it stores in a file first: the template accepts no other start until the run is ready, and the service keeps it
+// for four hours.
+func open(ctx context.Context, reporting *prepaid.ReportingService, template, stored string) (*prepaid.ReportReader, error) {
+	text, err := os.ReadFile(stored)
+	if err == nil {
+		var run prepaid.ReportRun
+		if err := json.Unmarshal(text, &run); err != nil {
+			return nil, err
+		}
+		report, err := reporting.Open(ctx, run, prepaid.WaitOptions{})
+		if err != nil && (errors.Is(err, prepaid.ErrReportFailed) || time.Now().After(run.ExpiresAt())) {
+			err = errors.Join(err, os.Remove(stored)) // the same command again starts a new run
+		}
+		return report, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return reporting.Run(ctx, template, prepaid.RunReportParams{
+		IncludeColumnHeaders: true, WaitForPrevious: true, // also for a run of unknown outcome
+		OnStart: func(run prepaid.ReportRun) error {
+			text, err := json.Marshal(run)
+			return errors.Join(err, os.WriteFile(stored, text, 0o600))
+		},
+	})
+}
+
+// emulate reads the settlement report of an emulator with one transfer.
+func emulate(ctx context.Context) (err error) {
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
+	if err != nil {
+		return err
+	}
+	directory, err := os.MkdirTemp("", "report")
+	defer func() { err = errors.Join(err, srv.Close(), os.RemoveAll(directory)) }()
+	if err != nil {
+		return err
+	}
+	account := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	srv.Adjust(account, "-20.00")
+	file := filepath.Join(directory, "settlement.csv")
+	if err := download(ctx, srv.Client().Reporting, prepaidtest.DailySettlement, file); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	fmt.Printf("%s", text)
+	return err
 }

@@ -119,29 +119,20 @@ func TestProgram(t *testing.T) {
 	t.Parallel()
 	tool, module := build(t), write(t)
 
-	printed, status := run(t, module, tool, "-outcome", "./...")
+	printed, status := run(t, module, "go", "vet", "-vettool="+tool, "-outcome", "./...")
 	require.Equal(t, 1, status)
 	require.Contains(t, printed, "main.go:16:6: the error of Pay is dropped: the money may have moved, and nothing records it; ")
 	require.Contains(t, printed, "native.go:15:2: the error of Accounts.Transfer is dropped: ")
 	require.Equal(t, 2, strings.Count(printed, "README.md#outcome\n"), printed)
 
-	// go vet and the program do the same, with the flags of go vet.
 	printed, status = run(t, module, "go", "vet", "-vettool="+tool, "-tags", "fast", "-funding", ".")
 	require.Equal(t, 1, status)
 	require.Contains(t, printed, "tagged.go:12:12: the result of Funding.Refund is dropped: ")
-	byTool, _ := run(t, module, tool, "-tags", "fast", "-funding", ".")
-	require.Equal(t, printed, byTool)
 
-	printed, status = run(t, module, tool, "./good")
+	printed, status = run(t, module, "go", "vet", "-vettool="+tool, "./good")
 	require.Zero(t, status, printed)
 	require.Empty(t, printed)
 
-	printed, status = run(t, ".", tool, "-version")
-	require.Zero(t, status)
-	require.Regexp(t, `^prepaidvet \S+\n$`, printed)
-	printed, status = run(t, ".", tool)
-	require.Equal(t, 2, status)
-	require.Contains(t, printed, "usage: prepaidvet")
 	printed, status = run(t, ".", tool, "help")
 	require.Zero(t, status)
 	require.Regexp(t, `(?m)^ +outcome +report errors of money calls`, printed)

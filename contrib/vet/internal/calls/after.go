@@ -79,8 +79,6 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 				forgotten = forgotten || held[nil] == holds
 				return false
 			}
-		case *ssa.If:
-			return !a.asks(instr.Cond, 0)
 		case *ssa.Return:
 			forgotten = forgotten || !slices.ContainsFunc(instr.Results, has)
 			return false
@@ -95,22 +93,6 @@ func (r *Result) Forgotten(c *Call) (forgotten bool) {
 func tracked(address ssa.Value) bool {
 	local, ok := address.(*ssa.Alloc)
 	return ok && !slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool { _, ok := ref.(*ssa.MakeClosure); return ok })
-}
-
-// asks reports whether a condition reads another result of the call, such as a status, or a variable into which the call decodes
-// its response.
-func (a *after) asks(v ssa.Value, depth int) bool {
-	switch v := v.(type) {
-	case *ssa.Extract:
-		return v.Tuple == a.call.Instr.Value() && v.Index != a.call.Err && v.Index != a.call.Result
-	case *ssa.Alloc:
-		return slices.ContainsFunc(a.call.Instr.Common().Args, func(arg ssa.Value) bool {
-			boxed, ok := arg.(*ssa.MakeInterface)
-			return ok && boxed.X == v
-		})
-	}
-	instr, ok := v.(ssa.Instruction)
-	return ok && depth < 5 && slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.asks(operand, depth+1) })
 }
 
 func (a *after) walk() {
@@ -258,13 +240,14 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	case c.IsNil() && x == a.call.Value(a.call.Result) && x != nil:
 		return says(equal == a.failed)
 	case c.Value == nil:
-	case a.isOutcome(x.Type()):
+	case Named(x.Type(), SDK+".Outcome"):
 		name := "OutcomeApplied"
 		if a.failed {
 			name = "OutcomeUnknown"
 		}
-		return says(equal == constant.Compare(c.Value, token.EQL, a.outcome(x.Type(), name)))
-	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), a.Model.ID):
+		outcome := types.Unalias(x.Type()).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const)
+		return says(equal == constant.Compare(c.Value, token.EQL, outcome.Val()))
+	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), ID):
 		return says(!equal)
 	case c.Value.Kind() == constant.Int && counts(x, c):
 		return says(!equal)
@@ -279,13 +262,6 @@ func counts(v ssa.Value, first *ssa.Const) bool {
 		c, ok := edge.(*ssa.Const)
 		return ok && c.Value != nil && constant.Compare(c.Value, token.EQL, first.Value)
 	})
-}
-
-func (a *after) isOutcome(t types.Type) bool { return Named(t, a.Model.Packages[0]+".Outcome") }
-
-// outcome is the value of a constant of the SDK, next to the type t.
-func (a *after) outcome(t types.Type, name string) constant.Value {
-	return types.Unalias(t).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const).Val()
 }
 
 // vague are errors of the service that do not say whether the money moved.
@@ -309,7 +285,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
 			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
 		}
-	case callee.Signature().Recv() != nil && slices.Contains(a.Model.VerdictsOf(callee.Signature().Recv().Type()), callee.Name()):
+	case callee.Signature().Recv() != nil && slices.Contains(Verdicts(callee.Signature().Recv().Type()), callee.Name()):
 		return says(!a.failed)
 	}
 	return unsettled
@@ -318,7 +294,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 // as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
-	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
 		return fails
 	}
 	return a.vague()
@@ -335,7 +311,7 @@ func (a *after) vague() truth {
 // Sentinel is the name of an error variable of the SDK, or "".
 func (r *Result) Sentinel(v ssa.Value) string {
 	if load, ok := v.(*ssa.UnOp); ok {
-		if global, ok := load.X.(*ssa.Global); ok && r.Model.OwnsPackage(global.Pkg.Pkg) {
+		if global, ok := load.X.(*ssa.Global); ok && OwnsPackage(global.Pkg.Pkg) {
 			return global.Name()
 		}
 	}
@@ -344,7 +320,7 @@ func (r *Result) Sentinel(v ssa.Value) string {
 
 // Judges reports whether a function of the SDK tests an error or reads its outcome.
 func (r *Result) Judges(callee *types.Func) bool {
-	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
+	return callee != nil && OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
 		callee.Signature().Params().Len() > 0 && IsError(callee.Signature().Params().At(0).Type())
 }
 
@@ -379,7 +355,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 			return true
 		case Pure(callee) || callee.Pkg() == nil || callee.Pkg().Path() == "context":
 		case call.Call.StaticCallee() != nil && call.Call.StaticCallee().Blocks != nil:
-			return a.Asks(call.Call.StaticCallee()) || reads(call.Call.StaticCallee())
+			return a.Asks(call.Call.StaticCallee()) || !Steady(call.Call.StaticCallee(), 0) // it reads data elsewhere
 		default:
 			return len(call.Call.Args) > 0
 		}
@@ -389,36 +365,6 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 		return false
 	}
 	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.depends(operand, depth+1) })
-}
-
-// reads reports whether the decision of a function depends on data that it reads elsewhere.
-func reads(fn *ssa.Function) bool {
-	for call := range All[*ssa.Call](fn) {
-		fn, callee := call.Call.StaticCallee(), Callee(call.Common())
-		if callee != nil && !Pure(callee) && callee.Pkg() != nil && (fn == nil || fn.Blocks == nil) {
-			return true
-		}
-	}
-	return false
-}
-
-// Cycle returns the blocks of all loops that contain a block.
-func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
-	reach := func(next func(*ssa.BasicBlock) []*ssa.BasicBlock) map[*ssa.BasicBlock]bool {
-		found := map[*ssa.BasicBlock]bool{}
-		for todo := next(block); len(todo) > 0; {
-			b := todo[0]
-			if todo = todo[1:]; !found[b] {
-				found[b] = true
-				todo = append(todo, next(b)...)
-			}
-		}
-		return found
-	}
-	cycle := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Succs })
-	before := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Preds })
-	maps.DeleteFunc(cycle, func(b *ssa.BasicBlock, _ bool) bool { return !before[b] })
-	return cycle
 }
 
 // Precedes reports whether an instruction always runs before another.

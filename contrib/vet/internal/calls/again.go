@@ -44,20 +44,14 @@ func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again 
 	}
 	for i, arg := range common.Args {
 		if library || fact.Params>>min(i, 63)&1 == 1 {
-			list = append(list, r.Functions(arg)...)
+			for _, part := range r.Parts(arg, "") {
+				if fn, ok := part.Value.(*ssa.Function); ok {
+					list = append(list, fn)
+				}
+			}
 		}
 	}
 	return list, true
-}
-
-// Functions are the functions among the parts of a value.
-func (r *Result) Functions(v ssa.Value) (list []*ssa.Function) {
-	for _, part := range r.Parts(v, "") {
-		if fn, ok := part.Value.(*ssa.Function); ok {
-			list = append(list, fn)
-		}
-	}
-	return list
 }
 
 // rerun is the fact that a function runs some of its parameters until they succeed.
@@ -99,6 +93,16 @@ func ReturnsError(f *types.Signature) bool {
 	return f.Results().Len() > 0 && IsError(f.Results().At(f.Results().Len()-1).Type())
 }
 
+// Mentions reports whether code names an object.
+func Mentions(pass *analysis.Pass, code ast.Node, object types.Object) bool {
+	for n := range ast.Preorder(code) {
+		if id, ok := n.(*ast.Ident); ok && pass.TypesInfo.ObjectOf(id) == object {
+			return true
+		}
+	}
+	return false
+}
+
 type finder struct {
 	pass  *analysis.Pass
 	param *types.Var
@@ -111,7 +115,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 		case *ast.CallExpr:
 			callee, _ := typeutil.Callee(f.pass.TypesInfo, n).(*types.Func)
 			again := callee != nil && (runner(callee) || f.pass.ImportObjectFact(callee.Origin(), new(rerun)))
-			found = found || again && f.uses(n)
+			found = found || again && Mentions(f.pass, n, f.param)
 		case *ast.ForStmt:
 			found = found || f.retried(n.Body)
 		case *ast.RangeStmt:
@@ -120,15 +124,6 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 		}
 	}
 	return found
-}
-
-func (f *finder) uses(n ast.Node) bool {
-	for n := range ast.Preorder(n) {
-		if id, ok := n.(*ast.Ident); ok && f.pass.TypesInfo.Uses[id] == f.param {
-			return true
-		}
-	}
-	return false
 }
 
 // retried reports whether the body of a loop uses the parameter, and leaves the loop on success but not on an error.
@@ -141,7 +136,7 @@ func (f *finder) retried(body *ast.BlockStmt) bool {
 			stays = stays || op == token.NEQ && !leaves(branch.Body)
 		}
 	}
-	return (success || stays && leaves(body)) && f.uses(body)
+	return (success || stays && leaves(body)) && Mentions(f.pass, body, f.param)
 }
 
 // compares returns the operator with which a condition compares an error with nil.

@@ -19,14 +19,11 @@ var Analyzer = &analysis.Analyzer{
 	Name: "prepaidcalls",
 	Doc:  "find calls that move money (used by the rules of prepaidvet)",
 	Run: func(pass *analysis.Pass) (any, error) {
-		return find(pass, Prepaid()), nil
+		return find(pass), nil
 	},
 	ResultType: reflect.TypeFor[*Result](),
 	FactTypes:  []analysis.Fact{new(user), new(wrapper), new(maker), new(rerun)},
 }
-
-// Of returns the result of [Analyzer].
-func Of(pass *analysis.Pass) *Result { return pass.ResultOf[Analyzer].(*Result) }
 
 // Standard reports whether a package is of the standard library. That library makes no payments, and rules know its functions by name.
 func Standard(pass *analysis.Pass) bool {
@@ -46,7 +43,6 @@ func (*wrapper) AFact() {}
 
 // Result is the analysis of a package.
 type Result struct {
-	Model *Model
 	// SSA is nil if the package does not use the SDK.
 	SSA *ssa.Package
 	// Funcs are the functions of the source with their literals, in source order.
@@ -54,15 +50,17 @@ type Result struct {
 	// Calls are the money calls, in source order.
 	Calls []*Call
 
-	pass     *analysis.Pass
+	// Pass is the pass of the rule that reads the result.
+	Pass *analysis.Pass
+
+	pass     *analysis.Pass // of Analyzer: it has the facts
 	wrappers map[*ssa.Function]Func
 	makers   map[*ssa.Function]string
 	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
-	ignored  map[line][]ignore
 }
 
-func find(pass *analysis.Pass, model *Model) *Result {
-	r := &Result{Model: model, pass: pass}
+func find(pass *analysis.Pass) *Result {
+	r := &Result{pass: pass}
 	used := r.inUse()
 	if used || !Standard(pass) {
 		loops(pass)
@@ -71,7 +69,6 @@ func find(pass *analysis.Pass, model *Model) *Result {
 		return r
 	}
 	r.build()
-	r.ignores()
 	r.makes()
 	r.wrap()
 	for _, fn := range r.Funcs {
@@ -83,12 +80,12 @@ func find(pass *analysis.Pass, model *Model) *Result {
 // inUse reports whether the package is of the SDK, or imports it, directly or indirectly.
 func (r *Result) inUse() bool {
 	pkg := r.pass.Pkg
-	used := slices.Contains(r.Model.Packages, path(pkg))
+	used := slices.Contains(packages, path(pkg))
 	for _, imported := range pkg.Imports() {
 		if used {
 			break
 		}
-		used = slices.Contains(r.Model.Packages, path(imported)) || r.pass.ImportPackageFact(imported, new(user))
+		used = slices.Contains(packages, path(imported)) || r.pass.ImportPackageFact(imported, new(user))
 	}
 	if used {
 		r.pass.ExportPackageFact(new(user))
@@ -136,9 +133,7 @@ func (r *Result) build() {
 func noReturn(fn *types.Func) bool {
 	switch fn.FullName() {
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln",
-		"(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln", "runtime.Goexit",
-		"(*testing.common).FailNow", "(*testing.common).Fatal", "(*testing.common).Fatalf", "(*testing.common).Skip",
-		"(*testing.common).SkipNow", "(*testing.common).Skipf":
+		"(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln", "runtime.Goexit":
 		return true
 	}
 	return false

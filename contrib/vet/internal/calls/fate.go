@@ -34,13 +34,15 @@ type fates struct {
 	fate Fate
 }
 
-func (f *fates) follow(value ssa.Value) {
-	if value == nil || f.seen[value] || value.Referrers() == nil {
-		return
-	}
-	f.seen[value] = true
-	for _, ref := range *value.Referrers() {
-		f.use(value, ref)
+func (f *fates) follow(values ...ssa.Value) {
+	for _, value := range values {
+		if value == nil || f.seen[value] || value.Referrers() == nil {
+			continue
+		}
+		f.seen[value] = true
+		for _, ref := range *value.Referrers() {
+			f.use(value, ref)
+		}
 	}
 }
 
@@ -68,17 +70,9 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		f.passed(value, ref)
 	case *ssa.FieldAddr, *ssa.IndexAddr:
 		// A part of a variable that has the error. Only reads of the part count.
-		f.reads(ref.(ssa.Value))
+		f.follow(loads(ref.(ssa.Value))...)
 	default:
 		f.fate.Used, f.fate.Recorded = true, true
-	}
-}
-
-func (f *fates) reads(address ssa.Value) {
-	for _, ref := range *address.Referrers() {
-		if load, ok := ref.(*ssa.UnOp); ok {
-			f.follow(load)
-		}
 	}
 }
 
@@ -87,34 +81,19 @@ func (f *fates) stored(address ssa.Value) {
 	switch a := address.(type) {
 	case *ssa.FieldAddr:
 		f.stored(a.X)
-		return
 	case *ssa.IndexAddr:
 		f.stored(a.X)
-		return
-	case *ssa.Alloc:
-		f.variable(a)
-		return
 	case *ssa.FreeVar:
-		if outer, ok := captured(a).(*ssa.Alloc); ok {
-			f.variable(outer)
-			return
-		}
-	}
-	f.fate.Used, f.fate.Recorded = true, true
-}
-
-func (f *fates) variable(local *ssa.Alloc) {
-	f.follow(local)
-	for _, ref := range *local.Referrers() {
-		closure, ok := ref.(*ssa.MakeClosure)
-		if !ok {
-			continue
-		}
-		for i, bound := range closure.Bindings {
-			if fn, ok := closure.Fn.(*ssa.Function); ok && bound == local {
-				f.follow(fn.FreeVars[i])
+		f.stored(captured(a))
+	case *ssa.Alloc:
+		f.follow(a)
+		for _, ref := range *a.Referrers() {
+			if closure, ok := ref.(*ssa.MakeClosure); ok {
+				f.follow(closure.Fn.(*ssa.Function).FreeVars[slices.Index(closure.Bindings, ssa.Value(a))])
 			}
 		}
+	default:
+		f.fate.Used, f.fate.Recorded = true, true
 	}
 }
 
@@ -122,9 +101,8 @@ func (f *fates) variable(local *ssa.Alloc) {
 func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
-	asks := Calls(call.Common(), asking...)
 	switch {
-	case asks:
+	case Calls(call.Common(), asking...):
 	case result != nil && wraps(result.Type()):
 		f.follow(result)
 	case call.Common().IsInvoke() && call.Common().Value == value: // the method Error returns its text
@@ -136,7 +114,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 
 // asking are the functions that ask for the kind of an error, without keeping it.
 var asking = []string{
-	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + "/transport.NotSent",
+	SDK + ".OutcomeOf", SDK + ".ProvesNotApplied", SDK + "/transport.NotSent",
 	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 

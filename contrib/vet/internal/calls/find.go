@@ -22,11 +22,9 @@ type Call struct {
 	// Wrapper is false for a call of the SDK, also through an interface or a value of function type.
 	Wrapper bool
 
-	pos token.Pos
+	// Pos is where to report the call.
+	Pos token.Pos
 }
-
-// Pos is where to report the call.
-func (c *Call) Pos() token.Pos { return c.pos }
 
 // Plain is any other call, with its first result, and its last as the error.
 func Plain(instr *ssa.Call) *Call {
@@ -38,25 +36,13 @@ func Plain(instr *ssa.Call) *Call {
 func (c *Call) Operation() string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
 
 // Arg is the argument for a parameter, nil for [None]. The receiver does not count.
-func (c *Call) Arg(param int) ssa.Value { return arg(c.Instr.Common(), param) }
-
-func arg(common *ssa.CallCommon, param int) ssa.Value {
+func (c *Call) Arg(param int) ssa.Value {
+	common := c.Instr.Common()
 	i := param + len(common.Args) - common.Signature().Params().Len()
-	if !common.IsInvoke() && common.Signature().Recv() == nil && common.StaticCallee() != nil {
-		i = param + len(common.Args) - declared(common).Params().Len()
-	}
 	if param < 0 || i < 0 || i >= len(common.Args) {
 		return nil
 	}
 	return common.Args[i]
-}
-
-// declared is the signature of the function itself, without the receiver. In a method expression the receiver is a parameter.
-func declared(common *ssa.CallCommon) *types.Signature {
-	if object := Callee(common); object != nil {
-		return object.Signature()
-	}
-	return common.Signature()
 }
 
 // Value is [ResultOf] of the call.
@@ -109,10 +95,10 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	return r.call(instr.Parent(), instr)
 }
 
-// Pos is where to report a call: where its expression begins.
-func (r *Result) Pos(instr ssa.CallInstruction) token.Pos {
-	if expr := r.Expr(instr); expr != nil {
-		return expr.Pos()
+// Pos is where to report an instruction: where the expression of a call begins.
+func (r *Result) Pos(instr ssa.Instruction) token.Pos {
+	if call, ok := instr.(ssa.CallInstruction); ok && r.Expr(call) != nil {
+		return r.Expr(call).Pos()
 	}
 	return instr.Pos()
 }
@@ -122,10 +108,10 @@ func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[
 
 func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	common := instr.Common()
-	call := &Call{Instr: instr, In: in, pos: r.Pos(instr), Callee: Callee(common)}
+	call := &Call{Instr: instr, In: in, Pos: r.Pos(instr), Callee: Callee(common)}
 	var ok bool
 	if call.Callee != nil {
-		if call.Func, ok = r.Model.Money[call.Callee.FullName()]; ok {
+		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {
 			return call
 		}
 	}
@@ -171,7 +157,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 	for i := range signature.Params().Len() {
 		t := signature.Params().At(i).Type()
 		ctx = ctx || Named(t, "context.Context")
-		if described, found := r.Model.Params[typeName(t)]; found && !ok {
+		if described, found := paramTypes[typeName(t)]; found && !ok {
 			f, ok = described, true
 			f.Params = i
 			if f.Key.Field != "" {
@@ -179,7 +165,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 			}
 		}
 	}
-	f.Err, f.Result = results.Len()-1, r.result(results)
+	f.Err, f.Result = results.Len()-1, result(results)
 	f.Name = "a function value"
 	if common.IsInvoke() {
 		f.Name = strings.TrimPrefix(TypeBase(common.Value.Type())+"."+common.Method.Name(), ".")
@@ -188,9 +174,9 @@ func (r *Result) bySignature(common *ssa.CallCommon) (f Func, ok bool) {
 }
 
 // result is the index of a money call's result, or None.
-func (r *Result) result(results *types.Tuple) int {
+func result(results *types.Tuple) int {
 	for i := range results.Len() {
-		if name := typeName(results.At(i).Type()); r.Model.Verdicts[name] != nil || slices.Contains(r.Model.Results, name) {
+		if slices.Contains(resultTypes, typeName(results.At(i).Type())) {
 			return i
 		}
 	}

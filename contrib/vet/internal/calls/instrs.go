@@ -29,6 +29,16 @@ func Operands(instr ssa.Instruction) (values []ssa.Value) {
 	return values
 }
 
+// loads are the values that are read from an address.
+func loads(address ssa.Value) (values []ssa.Value) {
+	for _, ref := range *address.Referrers() {
+		if load, ok := ref.(*ssa.UnOp); ok {
+			values = append(values, load)
+		}
+	}
+	return values
+}
+
 // ResultOf is the result of a call at an index. It is nil if the result is unused: assigned to _, or dropped with all results.
 func ResultOf(call ssa.CallInstruction, result int) ssa.Value {
 	value := call.Value()

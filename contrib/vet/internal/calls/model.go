@@ -20,9 +20,6 @@ const (
 	Record
 )
 
-// Sends reports whether a call of this kind sends a request to the service.
-func (k Kind) Sends() bool { return k != Record }
-
 // None is the index of a parameter or result that does not exist.
 const None = -1
 
@@ -50,120 +47,97 @@ type Func struct {
 	Own bool
 }
 
-// Model describes an SDK. Function names are as in [types.Func.FullName]. Type names begin with the import path.
-type Model struct {
-	// Packages are the import paths of the SDK. Packages that import none of them, even indirectly, are skipped.
-	Packages []string
-	// Money are the money calls of the SDK.
-	Money map[string]Func
-	// Params maps types of params to money calls. Only money calls take such params. An interface method that takes a
-	// context and such params, and returns one of Results and an error, is a money call.
-	Params  map[string]Func
-	Results []string
-	// Verdicts are the result types that programs must check, because a result may report that nothing was done. The
-	// values are the fields and methods that show whether something was done.
-	Verdicts map[string][]string
-	// Fresh are functions that make a new request ID each time.
-	Fresh []string
-	// Derived are functions that make the same request ID from the same data.
-	Derived []string
-	// ID is the type of a request ID.
-	ID string
-	// Opens are functions that open a journal.
-	Opens []string
-	// Done is the method that marks the claim of a message as done.
-	Done string
-	// NotMoved is the function that records that a payment was not made.
-	NotMoved string
-	// Message is the type of a webhook message.
-	Message string
-	// Guide is the address of the page that explains each rule under its name.
-	Guide string
+// SDK is the import path of the SDK.
+const SDK = "github.com/cardprograms/prepaid"
+
+const (
+	accounts = "(*" + SDK + ".AccountsService)."
+	funding  = "(*" + SDK + ".FundingService)."
+	journals = "(*" + SDK + "/journal/journalfile.Journal)."
+	store    = "(*" + SDK + "/contrib/postgres.Store)."
+)
+
+// The names that the rules know. Function names are as in [types.Func.FullName]. Type names begin with the import path.
+const (
+	ID       = SDK + ".RequestID"
+	Message  = SDK + ".Message"
+	Fresh    = SDK + ".NewRequestID"    // makes a new request ID each time
+	Derived  = SDK + ".DeriveRequestID" // makes the same request ID from the same data
+	Open     = SDK + "/journal/journalfile.Open"
+	Done     = "(" + SDK + "/webhook.Claim).Done" // marks the claim of a message as done
+	NotMoved = SDK + "/journal.NotMoved"          // records that a payment was not made
+)
+
+// packages are the import paths of the SDK. Packages that import none of them, even indirectly, are skipped.
+var packages = []string{
+	SDK, SDK + "/ratelimit", SDK + "/transport", SDK + "/journal", SDK + "/journal/journalfile", SDK + "/webhook", SDK + "/reconcile", SDK + "/contrib/postgres",
 }
 
-const sdk = "github.com/cardprograms/prepaid"
-
-// Prepaid is the model of this SDK.
-func Prepaid() *Model {
-	const (
-		accounts = "(*" + sdk + ".AccountsService)."
-		funding  = "(*" + sdk + ".FundingService)."
-		journals = "(*" + sdk + "/journal/journalfile.Journal)."
-		store    = "(*" + sdk + "/contrib/postgres.Store)."
-	)
-	keyed := func(name string, params int) Func {
-		return Func{Kind: Keyed, Name: name, Params: params, Key: Source{params, "RequestID"}, Err: 1, Result: 0}
-	}
-	unkeyed := func(kind Kind, name string, params int) Func {
-		return Func{Kind: kind, Name: name, Params: params, Key: Source{None, ""}, Err: 1, Result: 0}
-	}
-	record := func(name string, params int) Func {
-		return Func{Kind: Record, Name: name, Params: params, Key: Source{None, ""}, Err: 0, Result: None}
-	}
-	ordered := record("Store.Enqueue", 3)
-	ordered.Key = Source{3, "RequestID"}
-	batch := record("Store.EnqueueBatch", 2)
-	batch.Err, batch.Result = 1, 0
-	return &Model{
-		Packages: []string{
-			sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/journal/journalfile", sdk + "/webhook", sdk + "/reconcile", sdk + "/contrib/postgres",
-		},
-		Money: map[string]Func{
-			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
-			accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),
-			journals + "Transfer":            keyed("Journal.Transfer", 3),
-			journals + "DirectEntryOut":      keyed("Journal.DirectEntryOut", 3),
-			"(" + sdk + "/journal.Run).Send": keyed("Run.Send", 2),
-			funding + "Redeem":               unkeyed(Unkeyed, "Funding.Redeem", 1),
-			funding + "Reverse":              unkeyed(Unkeyed, "Funding.Reverse", 1),
-			funding + "Refund":               unkeyed(Unkeyed, "Funding.Refund", 1),
-			accounts + "Create":              unkeyed(Creation, "Accounts.Create", 1),
-			accounts + "Issue":               unkeyed(Creation, "Accounts.Issue", 1),
-			store + "Enqueue":                ordered,
-			store + "EnqueueBatch":           batch,
-			store + "Resolve":                record("Store.Resolve", None),
-			store + "Retry":                  record("Store.Retry", None),
-			store + "Withdraw":               record("Store.Withdraw", None),
-			journals + "Resolve":             record("Journal.Resolve", None),
-			journals + "Retry":               record("Journal.Retry", None),
-			journals + "Withdraw":            record("Journal.Withdraw", None),
-		},
-		Params: map[string]Func{
-			sdk + ".TransferParams":       keyed("", None),
-			sdk + ".DirectEntryOutParams": keyed("", None),
-			sdk + ".PaymentParams":        keyed("", None),
-			sdk + ".RedeemFundingParams":  unkeyed(Unkeyed, "", None),
-			sdk + ".ReverseFundingParams": unkeyed(Unkeyed, "", None),
-			sdk + ".RefundFundingParams":  unkeyed(Unkeyed, "", None),
-			sdk + ".CreateAccountParams":  unkeyed(Creation, "", None),
-			sdk + ".IssueParams":          unkeyed(Creation, "", None),
-		},
-		Results:  []string{sdk + ".TransferResult", sdk + ".FundingResult", sdk + ".TransactionID", sdk + ".Issued"},
-		Verdicts: map[string][]string{sdk + ".FundingResult": {"Outcome", "Approved"}},
-		Fresh:    []string{sdk + ".NewRequestID"},
-		Derived:  []string{sdk + ".DeriveRequestID"},
-		ID:       sdk + ".RequestID",
-		Opens:    []string{sdk + "/journal/journalfile.Open"},
-		Done:     "(" + sdk + "/webhook.Claim).Done",
-		NotMoved: sdk + "/journal.NotMoved",
-		Message:  sdk + ".Message",
-		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
-	}
+// moneyCalls are the money calls of the SDK.
+var moneyCalls = map[string]Func{
+	accounts + "Transfer":            keyed("Accounts.Transfer", 2),
+	accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),
+	journals + "Transfer":            keyed("Journal.Transfer", 3),
+	journals + "DirectEntryOut":      keyed("Journal.DirectEntryOut", 3),
+	"(" + SDK + "/journal.Run).Send": keyed("Run.Send", 2),
+	funding + "Redeem":               unkeyed(Unkeyed, "Funding.Redeem", 1),
+	funding + "Reverse":              unkeyed(Unkeyed, "Funding.Reverse", 1),
+	funding + "Refund":               unkeyed(Unkeyed, "Funding.Refund", 1),
+	accounts + "Create":              unkeyed(Creation, "Accounts.Create", 1),
+	accounts + "Issue":               unkeyed(Creation, "Accounts.Issue", 1),
+	store + "Enqueue":                {Kind: Record, Name: "Store.Enqueue", Params: 3, Key: Source{3, "RequestID"}, Result: None},
+	store + "EnqueueBatch":           {Kind: Record, Name: "Store.EnqueueBatch", Params: 2, Key: Source{Param: None}, Err: 1},
+	store + "Resolve":                record("Store.Resolve"),
+	store + "Retry":                  record("Store.Retry"),
+	store + "Withdraw":               record("Store.Withdraw"),
+	journals + "Resolve":             record("Journal.Resolve"),
+	journals + "Retry":               record("Journal.Retry"),
+	journals + "Withdraw":            record("Journal.Withdraw"),
 }
 
-// VerdictsOf returns a result's fields and methods that show whether something was done, nil if an error shows it.
-func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
+// paramTypes maps types of params to money calls. Only money calls take such params. An interface method that takes a
+// context and such params, and returns one of resultTypes and an error, is a money call.
+var paramTypes = map[string]Func{
+	SDK + ".TransferParams":       keyed("", None),
+	SDK + ".DirectEntryOutParams": keyed("", None),
+	SDK + ".PaymentParams":        keyed("", None),
+	SDK + ".RedeemFundingParams":  unkeyed(Unkeyed, "", None),
+	SDK + ".ReverseFundingParams": unkeyed(Unkeyed, "", None),
+	SDK + ".RefundFundingParams":  unkeyed(Unkeyed, "", None),
+	SDK + ".CreateAccountParams":  unkeyed(Creation, "", None),
+	SDK + ".IssueParams":          unkeyed(Creation, "", None),
+}
+
+var resultTypes = []string{SDK + ".TransferResult", SDK + ".FundingResult", SDK + ".TransactionID", SDK + ".Issued"}
+
+func keyed(name string, params int) Func {
+	return Func{Kind: Keyed, Name: name, Params: params, Key: Source{params, "RequestID"}, Err: 1}
+}
+
+func unkeyed(kind Kind, name string, params int) Func {
+	return Func{Kind: kind, Name: name, Params: params, Key: Source{Param: None}, Err: 1}
+}
+
+func record(name string) Func {
+	return Func{Kind: Record, Name: name, Params: None, Key: Source{Param: None}, Result: None}
+}
+
+// Verdicts are the fields and methods of a result that show whether something was done, nil if an error shows it.
+func Verdicts(t types.Type) []string {
+	if Named(t, SDK+".FundingResult") {
+		return []string{"Outcome", "Approved"}
+	}
+	return nil
+}
 
 // Owns reports whether t is a type of the SDK, or a pointer to one.
-func (m *Model) Owns(t types.Type) bool {
+func Owns(t types.Type) bool {
 	name := typeName(t)
-	return name != "" && slices.Contains(m.Packages, name[:strings.LastIndex(name, ".")])
+	return name != "" && slices.Contains(packages, name[:strings.LastIndex(name, ".")])
 }
 
 // OwnsPackage reports whether a package belongs to the SDK.
-func (m *Model) OwnsPackage(pkg *types.Package) bool {
-	return pkg != nil && slices.Contains(m.Packages, path(pkg))
-}
+func OwnsPackage(pkg *types.Package) bool { return pkg != nil && slices.Contains(packages, path(pkg)) }
 
 // typeName returns the name of t, or of the type it points to, with the import path; "" if it has no name.
 func typeName(t types.Type) string {

@@ -1,65 +1,59 @@
 package calls
 
 import (
+	"go/ast"
 	"go/token"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
 )
 
-const directive = "//prepaidvet:ignore"
+const guide = "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md#"
 
-type line struct {
-	file string
-	line int
+// Rule returns the analyzer of a rule, which has a section in the guide.
+func Rule(name, doc string, run func(*Result)) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name: name, Doc: doc, URL: guide + name,
+		Requires: []*analysis.Analyzer{Analyzer},
+		Run: func(pass *analysis.Pass) (any, error) {
+			found := *pass.ResultOf[Analyzer].(*Result)
+			found.Pass = pass
+			run(&found)
+			return nil, nil
+		},
+	}
 }
 
-// ignore is a comment that suppresses a report on its line or the next.
-type ignore struct{ rule, reason string }
-
-// Report reports a finding of a rule, with the address of the guide. Findings in tests are not reported: the money in
-// tests is fictional. A comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report, if
-// it has a reason.
-func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
-	position := pass.Fset.Position(d.Pos)
-	if strings.HasSuffix(position.Filename, "_test.go") {
+// Report reports a finding of a rule. Findings in tests are not reported: the money in tests is fictional.
+func (r *Result) Report(pos token.Pos, message string) {
+	rule := r.Pass.Analyzer
+	if strings.HasSuffix(r.Pass.Fset.Position(pos).Filename, "_test.go") || r.ignored(pos, rule.Name) {
 		return
 	}
-	rule := pass.Analyzer.Name
-	d.Category = rule
-	d.URL = r.Model.Guide + "#" + rule
-	d.Message += ": " + d.URL
-	for _, at := range []int{position.Line, position.Line - 1} {
-		for _, found := range r.ignored[line{position.Filename, at}] {
-			if found.rule == rule && found.reason != "" {
-				return
-			}
-		}
-	}
-	pass.Report(d)
+	r.Pass.Report(analysis.Diagnostic{Pos: pos, Category: rule.Name, Message: message + ": " + rule.URL, URL: rule.URL})
 }
 
-// Reportf reports a message at a position.
-func (r *Result) Reportf(pass *analysis.Pass, pos token.Pos, message string) {
-	r.Report(pass, analysis.Diagnostic{Pos: pos, Message: message})
-}
-
-// ignores stores the comments that suppress reports, by the last line of their group: a group may name several rules. It runs
-// before the rules, which run concurrently.
-func (r *Result) ignores() {
-	r.ignored = map[line][]ignore{}
-	for _, file := range r.pass.Files {
+// ignored reports whether a comment "//prepaidvet:ignore RULE REASON" ends on the line of a position or the line above. A
+// group of comments may name several rules.
+func (r *Result) ignored(pos token.Pos, rule string) bool {
+	at := r.Pass.Fset.Position(pos)
+	for _, file := range r.Pass.Files {
 		for _, group := range file.Comments {
-			for _, comment := range group.List {
-				rest, ok := strings.CutPrefix(comment.Text, directive+" ")
-				if !ok {
-					continue
-				}
-				rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				position := r.pass.Fset.Position(group.End())
-				at := line{position.Filename, position.Line}
-				r.ignored[at] = append(r.ignored[at], ignore{rule, strings.TrimSpace(reason)})
+			end := r.Pass.Fset.Position(group.End())
+			if end.Filename == at.Filename && (end.Line == at.Line || end.Line == at.Line-1) && ignores(group, rule) {
+				return true
 			}
 		}
 	}
+	return false
+}
+
+func ignores(group *ast.CommentGroup, rule string) bool {
+	for _, comment := range group.List {
+		reason, found := strings.CutPrefix(comment.Text, "//prepaidvet:ignore "+rule+" ")
+		if found && strings.TrimSpace(reason) != "" {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -37,20 +38,17 @@ func (r *Result) maker(common *ssa.CallCommon) string {
 // makes finds the functions that make request IDs or texts for IDs.
 func (r *Result) makes() {
 	r.makers = map[*ssa.Function]string{}
-	for found := true; found && !r.Model.OwnsPackage(r.pass.Pkg); { // a function may call another that is declared later
-		found = false
-		for _, fn := range r.Funcs {
-			kind := r.made(fn)
-			if kind == "" || r.makers[fn] != "" {
-				continue
-			}
-			found = true
-			r.makers[fn] = kind
-			if object, ok := fn.Object().(*types.Func); ok && object.Exported() {
-				r.pass.ExportObjectFact(object, &maker{kind})
-			}
-		}
+	if OwnsPackage(r.pass.Pkg) {
+		return
 	}
+	r.settle(func(fn *ssa.Function) analysis.Fact {
+		kind := r.made(fn)
+		if kind == "" {
+			return nil
+		}
+		r.makers[fn] = kind
+		return &maker{kind}
+	})
 }
 
 // made returns the kind of new value that a function returns first, in the request ID of params, or as the ID or its text.
@@ -60,9 +58,9 @@ func (r *Result) made(fn *ssa.Function) (kind string) {
 		return ""
 	}
 	first := results.At(0).Type()
-	field := r.Model.Params[typeName(first)].Key.Field
+	field := paramTypes[typeName(first)].Key.Field
 	text := types.Identical(first, types.Typ[types.String])
-	if field == "" && !text && !Named(first, r.Model.ID) {
+	if field == "" && !text && !Named(first, ID) {
 		return ""
 	}
 	for ret := range All[*ssa.Return](fn) {
@@ -100,16 +98,9 @@ func isRandom(callee *types.Func) bool {
 	return slices.Contains(randomly, at) || slices.Contains(randomly, unversioned(at))
 }
 
-func title(fn *types.Func) string {
-	if fn == nil || fn.Signature().Recv() != nil || fn.Pkg() == nil {
-		return ""
-	}
-	return fn.Pkg().Name() + "." + fn.Name()
-}
-
 // plain are packages whose functions return equal values for equal arguments and change no argument.
 var plain = []string{
-	"bytes", "cmp", "context", "crypto/sha1", "crypto/sha256", "crypto/sha512", "crypto/md5", "encoding/base32", "encoding/base64", "encoding/hex", sdk,
+	"bytes", "cmp", "context", "crypto/sha1", "crypto/sha256", "crypto/sha512", "crypto/md5", "encoding/base32", "encoding/base64", "encoding/hex", SDK,
 	"errors", "fmt", "log", "log/slog", "maps", "math", "path", "slices", "strconv", "strings", "time", "unicode", "encoding/json", "net/url",
 }
 
@@ -119,7 +110,7 @@ func Pure(callee *types.Func) bool {
 		return false
 	}
 	params := callee.Signature().Params()
-	sends := path(callee.Pkg()) == sdk && params.Len() > 0 && Named(params.At(0).Type(), "context.Context")
+	sends := path(callee.Pkg()) == SDK && params.Len() > 0 && Named(params.At(0).Type(), "context.Context")
 	return !sends && !slices.ContainsFunc([]string{"Fprint", "Scan", "Unmarshal", "Decode"}, func(part string) bool { return strings.Contains(callee.Name(), part) })
 }
 

@@ -19,8 +19,6 @@ type Part struct {
 	Text string
 	// New names a source that differs each time: "the time", "a random value", "a request ID"; empty for anything else.
 	New string
-	// Name is the name of the function that makes a new part.
-	Name string
 	// Changes is set if the part may differ in each round of a loop.
 	Changes bool
 }
@@ -175,7 +173,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 			p.variable(ref.(ssa.Value), field)
 		case *ssa.Call: // fills the variable
 			if callee := Callee(ref.Common()); random(callee) != "" {
-				p.found = append(p.found, Part{Value: ref, Text: at(ref), New: random(callee), Name: title(callee), Changes: true})
+				p.found = append(p.found, Part{Value: ref, Text: at(ref), New: random(callee), Changes: true})
 			} else if p.Find(ref) == nil && (callee == nil || !Pure(callee)) {
 				p.add(ref, field, at(ref), true)
 			}
@@ -191,14 +189,13 @@ func (p *parts) call(call *ssa.Call, field string) {
 			return
 		}
 	}
-	made := Part{Value: call, Text: at(call), Changes: true}
-	made.New, made.Name = p.source(common)
+	made := Part{Value: call, Text: at(call), New: p.source(common), Changes: true}
 	if made.New != "" {
 		p.found = append(p.found, made)
 		return
 	}
 	steady := fn != nil && fn.Blocks != nil && Steady(fn, 0)
-	if steady && field != "" {
+	if steady && (field != "" || p.skip != nil && p.builds(common)) {
 		for i, param := range fn.Params {
 			p.bound[param] = common.Args[i]
 		}
@@ -207,8 +204,12 @@ func (p *parts) call(call *ssa.Call, field string) {
 		}
 		return
 	}
+	if common.IsInvoke() && callee.Name() == "Error" {
+		p.follow(common.Value, "")
+		return
+	}
 	_, builtin := common.Value.(*ssa.Builtin)
-	if !steady && !builtin && (callee == nil || !Pure(callee) && !p.converts(callee)) {
+	if !steady && !builtin && !p.builds(common) && (callee == nil || !Pure(callee) && !p.converts(callee)) {
 		p.add(call, field, made.Text, true)
 		return
 	}
@@ -216,31 +217,43 @@ func (p *parts) call(call *ssa.Call, field string) {
 		p.add(call, field, callee.FullName(), false)
 	}
 	for _, arg := range common.Args {
-		p.follow(arg, "")
+		if p.skip == nil || !Named(arg.Type(), ID) {
+			p.follow(arg, "")
+		}
 	}
 }
 
-// source returns the kind and name of a call that makes a new value each time.
-func (p *parts) source(common *ssa.CallCommon) (kind, name string) {
-	callee := Callee(common)
-	switch {
-	case Calls(common, p.Model.Fresh...):
-		return NewID, title(callee)
-	case random(callee) != "":
-		return random(callee), title(callee)
-	case callee != nil:
-		return p.maker(common), title(callee)
-	case common.StaticCallee() == nil && common.Signature().Params().Len() == 0 && common.Signature().Results().Len() == 1 && Named(common.Signature().Results().At(0).Type(), p.Model.ID):
-		return NewID, "a generator"
+// builds reports whether a function makes params or a request ID from its arguments.
+func (p *parts) builds(common *ssa.CallCommon) bool {
+	results := common.Signature().Results()
+	if Callee(common) == nil || results.Len() != 1 || !slices.ContainsFunc(common.Args, func(arg ssa.Value) bool { return !Named(arg.Type(), "context.Context") }) {
+		return false
 	}
-	return "", ""
+	_, params := paramTypes[typeName(results.At(0).Type())]
+	return params || Named(results.At(0).Type(), ID)
+}
+
+// source returns the kind of a call that makes a new value each time.
+func (p *parts) source(common *ssa.CallCommon) string {
+	callee, signature := Callee(common), common.Signature()
+	switch {
+	case Calls(common, Fresh):
+		return NewID
+	case random(callee) != "":
+		return random(callee)
+	case callee != nil:
+		return p.maker(common)
+	case common.StaticCallee() == nil && signature.Params().Len() == 0 && signature.Results().Len() == 1 && Named(signature.Results().At(0).Type(), ID):
+		return NewID // a generator in a variable or field
+	}
+	return ""
 }
 
 // converts reports whether an SDK function makes a value from its arguments.
 func (p *parts) converts(callee *types.Func) bool {
-	_, money := p.Model.Money[callee.FullName()]
+	_, money := moneyCalls[callee.FullName()]
 	params := callee.Signature().Params()
-	return !money && p.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
+	return !money && OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
 }
 
 // Handed reports whether a value, or one made from it, other than id, is stored outside the function or reaches code that can
@@ -259,27 +272,36 @@ type handed struct {
 	returned bool
 }
 
-func (h *handed) follow(v ssa.Value) {
-	if v == nil || h.seen[v] || v.Referrers() == nil {
-		return
-	}
-	h.seen[v] = true
-	for _, ref := range *v.Referrers() {
-		switch ref := ref.(type) {
-		case *ssa.Store:
-			if ref.Val == v {
-				h.stored(ref)
-			}
-		case *ssa.MapUpdate, *ssa.Send:
-			h.uses = append(h.uses, ref)
-		case *ssa.Return:
-			h.returned = true
-		case ssa.CallInstruction:
-			h.call(ref)
-		case *ssa.FieldAddr: // a different field
-		case ssa.Value:
-			h.follow(ref)
+func (h *handed) follow(values ...ssa.Value) {
+	for _, v := range values {
+		if v == nil || h.seen[v] || v.Referrers() == nil {
+			continue
 		}
+		h.seen[v] = true
+		for _, ref := range *v.Referrers() {
+			h.use(v, ref)
+		}
+	}
+}
+
+func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
+	switch ref := ref.(type) {
+	case *ssa.Store:
+		if ref.Val == v {
+			h.stored(ref)
+		}
+	case *ssa.MapUpdate, *ssa.Send:
+		h.uses = append(h.uses, ref)
+	case *ssa.Return:
+		h.returned = true
+	case ssa.CallInstruction:
+		h.call(ref)
+	case *ssa.FieldAddr:
+		if Named(ref.Type().(*types.Pointer).Elem(), ID) { // no other field
+			h.follow(loads(ref)...)
+		}
+	case ssa.Value:
+		h.follow(ref)
 	}
 }
 
@@ -291,7 +313,7 @@ func (h *handed) stored(store *ssa.Store) {
 			if Is[*ssa.Alloc](a.X) {
 				for _, ref := range *a.X.Referrers() { // the field is read
 					if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
-						h.loads(other)
+						h.follow(loads(other)...)
 					}
 				}
 			}
@@ -306,14 +328,6 @@ func (h *handed) stored(store *ssa.Store) {
 		}
 		h.uses = append(h.uses, store) // not a local variable
 		return
-	}
-}
-
-func (h *handed) loads(address ssa.Value) {
-	for _, ref := range *address.Referrers() {
-		if load, ok := ref.(*ssa.UnOp); ok {
-			h.follow(load)
-		}
 	}
 }
 

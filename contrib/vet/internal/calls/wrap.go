@@ -4,26 +4,39 @@ import (
 	"go/types"
 	"slices"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
 
 // wrap finds the functions that are money calls for their callers: they make a given payment and return the error.
 func (r *Result) wrap() {
 	r.wrappers = map[*ssa.Function]Func{}
-	for found := true; found; { // if a wrapper calls another wrapper that is declared later, it is found in the next round
+	r.settle(func(fn *ssa.Function) analysis.Fact {
+		f, ok := r.wrapped(fn)
+		if !ok {
+			return nil
+		}
+		r.wrappers[fn] = f
+		return &wrapper{f}
+	})
+}
+
+// settle asks for facts about the functions, until there are no new ones: a function may call another that is declared later.
+func (r *Result) settle(about func(*ssa.Function) analysis.Fact) {
+	known := map[*ssa.Function]bool{}
+	for found := true; found; {
 		found = false
 		for _, fn := range r.Funcs {
-			if _, known := r.wrappers[fn]; known {
+			if known[fn] {
 				continue
 			}
-			f, ok := r.wrapped(fn)
-			if !ok {
+			fact := about(fn)
+			if fact == nil {
 				continue
 			}
-			found = true
-			r.wrappers[fn] = f
+			found, known[fn] = true, true
 			if object, ok := fn.Object().(*types.Func); ok && object.Pkg() == r.pass.Pkg {
-				r.pass.ExportObjectFact(object, &wrapper{f})
+				r.pass.ExportObjectFact(object, fact)
 			}
 		}
 	}
@@ -31,7 +44,7 @@ func (r *Result) wrap() {
 
 func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 	if object, ok := fn.Object().(*types.Func); ok {
-		if _, known := r.Model.Money[object.FullName()]; known {
+		if _, known := moneyCalls[object.FullName()]; known {
 			return Func{}, false
 		}
 	}
@@ -47,11 +60,11 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 		}
 		f := Func{
 			Kind: call.Kind, Name: name(fn), Params: None, Key: r.keyOf(fn, call),
-			Err: fate.Returned[0], Result: r.result(results), Recorded: fate.Recorded || call.Recorded,
+			Err: fate.Returned[0], Result: result(results), Recorded: fate.Recorded || call.Recorded,
 			Own: call.Own || r.own(fn, call),
 		}
 		for i := range fn.Signature.Params().Len() {
-			if _, ok := r.Model.Params[typeName(fn.Signature.Params().At(i).Type())]; ok {
+			if _, ok := paramTypes[typeName(fn.Signature.Params().At(i).Type())]; ok {
 				f.Params = i
 			}
 		}

@@ -4,40 +4,31 @@ package funding
 import (
 	"slices"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "funding",
-	Doc:      "report funding calls whose result is not asked whether they were approved",
-	URL:      calls.Prepaid().Guide + "#funding",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("funding", "report funding calls whose result is not asked whether they were approved", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	found := calls.Of(pass)
+func run(found *calls.Result) {
 	for _, call := range found.Calls {
 		if call.Result == calls.None || call.Value(call.Err) == nil { // rule outcome is for errors
 			continue
 		}
-		verdicts := found.Model.VerdictsOf(call.Instr.Common().Signature().Results().At(call.Result).Type())
+		verdicts := calls.Verdicts(call.Instr.Common().Signature().Results().At(call.Result).Type())
 		if verdicts == nil {
 			continue
 		}
 		asked := asked{verdicts: verdicts, seen: map[ssa.Value]bool{}}
 		switch value := call.Value(call.Result); {
 		case value == nil:
-			found.Reportf(pass, call.Pos(), "the result of "+call.Name+" is dropped: "+consequence)
+			found.Report(call.Pos, "the result of "+call.Name+" is dropped: "+consequence)
 		case !asked.any(value):
-			found.Reportf(pass, call.Pos(), "the result of "+call.Name+" is never asked for its outcome: "+consequence)
+			found.Report(call.Pos, "the result of "+call.Name+" is never asked for its outcome: "+consequence)
 		}
 	}
-	return nil, nil
 }
 
 const consequence = "a nil error is no approval: a decline would count as a movement; read Approved, or return the result"

@@ -4,36 +4,27 @@ package journal
 import (
 	"slices"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "journal",
-	Doc:      "report journals that are not closed on some path",
-	URL:      calls.Prepaid().Guide + "#journal",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("journal", "report journals that are not closed on some path", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	found := calls.Of(pass)
+func run(found *calls.Result) {
 	for _, fn := range found.Funcs {
 		for call := range calls.All[*ssa.Call](fn) {
-			if !calls.Calls(call.Common(), found.Model.Opens...) {
+			if !calls.Calls(call.Common(), calls.Open) {
 				continue
 			}
 			opened := calls.Plain(call)
 			if journal := opened.Value(0); journal == nil || left(found, opened, journal) {
-				found.Reportf(pass, found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
+				found.Report(found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
 					"close it with defer, and return the error of Close")
 			}
 		}
 	}
-	return nil, nil
 }
 
 // left reports whether a path after the opening returns before anything closes or keeps the journal.

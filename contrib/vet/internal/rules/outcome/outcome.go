@@ -2,40 +2,30 @@
 package outcome
 
 import (
-	"golang.org/x/tools/go/analysis"
-
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "outcome",
-	Doc:      "report errors of money calls that are dropped, or taken for a failure",
-	URL:      calls.Prepaid().Guide + "#outcome",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("outcome", "report errors of money calls that are dropped, or taken for a failure", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	found := calls.Of(pass)
+func run(found *calls.Result) {
 	for _, call := range found.Calls {
-		after(pass, found, call)
+		after(found, call)
 		if call.Err == calls.None || call.Recorded {
 			continue
 		}
 		value := call.Value(call.Err)
 		switch {
 		case value == nil:
-			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is dropped: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is dropped: "+consequence(call.Kind))
 		case call.Kind == calls.Record: // nothing was sent: a comparison with nil shows everything
 		case !found.Forgotten(call):
 		case !calls.FateOf(value).Used:
-			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
 		default:
-			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is forgotten on some path: "+consequence(call.Kind))
+			found.Report(call.Pos, "the error of "+call.Name+" is forgotten on some path: "+consequence(call.Kind))
 		}
 	}
-	return nil, nil
 }
 
 func consequence(kind calls.Kind) string {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
@@ -15,18 +14,17 @@ import (
 // unknown checks the rest of the program after a call whose outcome is unknown.
 type unknown struct {
 	*calls.Result
-	pass *analysis.Pass
 	call *calls.Call
 	// failed and succeeded are the instructions on the paths after an unknown outcome and after success.
 	failed, succeeded map[ssa.Instruction]bool
 }
 
-func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
+func after(found *calls.Result, call *calls.Call) {
 	if call.Kind == calls.Record || call.Value(call.Err) == nil {
 		return
 	}
 	once := func(instr ssa.Instruction) bool { return instr != call.Instr }
-	u := unknown{found, pass, call, found.After(call, true, once), found.After(call, false, once)}
+	u := unknown{found, call, found.After(call, true, once), found.After(call, false, once)}
 	const wait = "its outcome may be unknown, so the money may have moved; call prepaid.OutcomeOf, and pay some other way only after OutcomeRejected"
 	var settled, other, hidden ssa.Instruction
 	for instr := range calls.All[ssa.Instruction](call.In) {
@@ -42,23 +40,15 @@ func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
 	}
 	switch {
 	case other != nil:
-		u.report(other, "this pays in another way after an error of "+call.Name+": "+wait)
+		u.Report(u.Pos(other), "this pays in another way after an error of "+call.Name+": "+wait)
 	case settled != nil && calls.FateOf(call.Value(call.Err)).Used: // not only compared with nil
-		u.report(settled, "this takes an error of "+call.Name+" for a failure: "+wait)
+		u.Report(u.Pos(settled), "this takes an error of "+call.Name+" for a failure: "+wait)
 	case hidden != nil:
-		u.report(hidden, "the outcome of "+call.Name+" is lost: a caller cannot ask an error without %w for it, and takes it for unknown; wrap the error with %w")
+		u.Report(u.Pos(hidden), "the outcome of "+call.Name+" is lost: a caller cannot ask an error without %w for it, and takes it for unknown; wrap the error with %w")
 	}
 	if u.inTransaction() {
-		u.report(u.call.Instr, u.call.Name+" is made in a transaction: if it is rolled back after the money moved, nothing records the payment; commit first, then pay")
+		u.Report(u.Pos(u.call.Instr), u.call.Name+" is made in a transaction: if it is rolled back after the money moved, nothing records the payment; commit first, then pay")
 	}
-}
-
-func (u *unknown) report(at ssa.Instruction, message string) {
-	pos := at.Pos()
-	if call, ok := at.(ssa.CallInstruction); ok {
-		pos = u.Pos(call)
-	}
-	u.Reportf(u.pass, pos, message)
 }
 
 // failure is a payment's failed state, alone or in SQL.
@@ -85,10 +75,10 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 // stores reports whether a call can store its arguments: it returns an error, and is of a database or of the program.
 func (u *unknown) stores(call *ssa.Call) bool {
 	callee := calls.Callee(call.Common())
-	if callee == nil || callee.Pkg() == nil || calls.Pure(callee) || u.Find(call) != nil || u.Model.OwnsPackage(callee.Pkg()) {
+	if callee == nil || callee.Pkg() == nil || calls.Pure(callee) || u.Find(call) != nil || calls.OwnsPackage(callee.Pkg()) {
 		return false
 	}
-	standard := !strings.Contains(callee.Pkg().Path(), ".") && callee.Pkg() != u.pass.Pkg && callee.Pkg().Path() != "database/sql"
+	standard := !strings.Contains(callee.Pkg().Path(), ".") && callee.Pkg() != u.Pass.Pkg && callee.Pkg().Path() != "database/sql"
 	return !standard && calls.ReturnsError(call.Call.Signature())
 }
 
@@ -134,12 +124,15 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 // hides reports whether an instruction returns a new error with the text of the call's error, without wrapping it.
 func (u *unknown) hides(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
-	if !ok || !calls.Calls(call.Common(), "fmt.Errorf") || u.Asks(u.call.In) {
+	if !ok || !calls.Calls(call.Common(), "fmt.Errorf", "errors.New") || u.Asks(u.call.In) || len(calls.FateOf(call).Returned) == 0 {
 		return false
 	}
-	format, ok := call.Call.Args[0].(*ssa.Const)
-	return ok && !strings.Contains(format.Value.ExactString(), "%w") && len(calls.FateOf(call).Returned) > 0 &&
-		slices.ContainsFunc(u.Parts(call.Call.Args[1], ""), func(p calls.Part) bool { return p.Value == u.call.Instr.Value() })
+	if format, ok := call.Call.Args[0].(*ssa.Const); ok && strings.Contains(format.Value.ExactString(), "%w") {
+		return false
+	}
+	return slices.ContainsFunc(call.Call.Args, func(arg ssa.Value) bool {
+		return slices.ContainsFunc(u.Parts(arg, ""), func(p calls.Part) bool { return p.Value == u.call.Instr.Value() })
+	})
 }
 
 // inTransaction reports whether the payment is made in a database transaction that has written something.
@@ -147,8 +140,7 @@ func (u *unknown) inTransaction() bool {
 	isTx := func(v ssa.Value) bool {
 		return calls.Named(v.Type(), "database/sql.Tx") || calls.Named(v.Type(), "github.com/jackc/pgx/v5.Tx")
 	}
-	given := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p) })
-	open, wrote := given, false
+	open, wrote := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p) }), false
 	for call := range calls.All[*ssa.Call](u.call.In) {
 		if !calls.Precedes(call, u.call.Instr) {
 			continue

@@ -7,31 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "requestid",
-	Doc:      "report payments that are sent again under a new request ID, and request IDs that a second run does not make again",
-	URL:      calls.Prepaid().Guide + "#requestid",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("requestid", "report payments that are sent again under a new request ID, and request IDs that a second run does not make again", run)
 
 type rule struct {
 	*calls.Result
-	pass *analysis.Pass
 	done map[token.Pos]bool
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	r := &rule{calls.Of(pass), pass, map[token.Pos]bool{}}
-	if r.Model.OwnsPackage(pass.Pkg) {
-		return nil, nil
+func run(found *calls.Result) {
+	r := &rule{found, map[token.Pos]bool{}}
+	if calls.OwnsPackage(r.Pass.Pkg) {
+		return
 	}
 	for _, call := range r.Calls {
 		if call.Kind == calls.Keyed {
@@ -48,13 +40,12 @@ func run(pass *analysis.Pass) (any, error) {
 			r.unstable(instr)
 		}
 	}
-	return nil, nil
 }
 
 func (r *rule) report(pos token.Pos, message string) {
 	if !r.done[pos] {
 		r.done[pos] = true
-		r.Reportf(r.pass, pos, message)
+		r.Report(pos, message)
 	}
 }
 
@@ -67,10 +58,9 @@ const (
 // again reports a second attempt of a payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
 	second, between := r.Again(call)
-	loop := calls.Cycle(call.Instr.Block())
 	for _, next := range second {
 		if next.Own {
-			r.report(next.Pos(), next.Name+owner)
+			r.report(next.Pos, next.Name+owner)
 			continue
 		}
 		for _, p := range r.Key(next) {
@@ -78,17 +68,17 @@ func (r *rule) again(call *calls.Call) {
 			switch {
 			case ok && p.New != "" && p.New != calls.Clock && between[made]:
 				r.report(r.Pos(made), anew)
-			case next.Instr == call.Instr && numbers(p, loop):
-				r.report(call.Pos(), "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
+			case next.Instr == call.Instr && numbers(p, call):
+				r.report(call.Pos, "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
 			}
 		}
 	}
 }
 
-// numbers reports whether a part is the counter of a loop.
-func numbers(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
+// numbers reports whether a part is the counter of a loop around a call.
+func numbers(p calls.Part, call *calls.Call) bool {
 	phi, ok := p.Value.(*ssa.Phi)
-	if !ok || !p.Changes || !loop[phi.Block()] {
+	if !ok || !p.Changes || !phi.Block().Dominates(call.Instr.Block()) {
 		return false
 	}
 	basic, ok := phi.Type().Underlying().(*types.Basic)
@@ -103,7 +93,7 @@ func (r *rule) rerun(instr *ssa.Call) {
 			continue
 		}
 		if call.Own {
-			r.report(call.Pos(), call.Name+owner)
+			r.report(call.Pos, call.Name+owner)
 		}
 		for _, p := range r.Key(call) {
 			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && made.Parent() == call.In {
@@ -151,16 +141,29 @@ func (r *rule) unsent(instr ssa.Instruction) bool {
 	case *ssa.FieldAddr:
 		return calls.FieldName(instr.X.Type(), instr.Field) == "Runs"
 	case *ssa.Call:
-		return calls.Calls(instr.Common(), r.Model.NotMoved)
+		return calls.Calls(instr.Common(), calls.NotMoved)
 	}
 	return false
 }
 
-// makes reports whether a call makes a request ID.
+// makes reports whether a call makes a request ID, perhaps in a helper that stores it or pays.
 func (r *rule) makes(call *ssa.Call) bool {
 	money := r.Find(call)
-	return calls.Calls(call.Common(), append(r.Model.Derived, r.Model.Fresh...)...) || money != nil && money.Own ||
-		calls.Named(call.Type(), r.Model.ID) && made(r.Parts(call, ""))
+	if calls.Calls(call.Common(), calls.Derived, calls.Fresh) || money != nil && money.Own ||
+		calls.Named(call.Type(), calls.ID) && made(r.Parts(call, "")) {
+		return true
+	}
+	fresh := false
+	if fn := call.Call.StaticCallee(); fn != nil {
+		for instr := range calls.All[ssa.Instruction](fn) {
+			if r.unsent(instr) {
+				return false
+			}
+			inner, ok := instr.(*ssa.Call)
+			fresh = fresh || ok && calls.Calls(inner.Common(), calls.Fresh)
+		}
+	}
+	return fresh
 }
 
 // unstable reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
@@ -175,7 +178,8 @@ func (r *rule) unstable(instr ssa.Instruction) {
 			if calls.Is[*ssa.Call](value) {
 				advice = "derive it from the payment's own day, which is stored"
 			}
-			r.report(value.Pos(), "request ID made from "+p.New+" ("+p.Name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
+			name := calls.Callee(p.Value.(*ssa.Call).Common()).FullName()
+			r.report(value.Pos(), "request ID made from "+p.New+" ("+name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
 		}
 	}
 }
@@ -183,7 +187,7 @@ func (r *rule) unstable(instr ssa.Instruction) {
 // sources are the values from which an instruction makes a request ID. A text that may also be given is none.
 func (r *rule) sources(instr ssa.Instruction) (from []ssa.Value) {
 	value, ok := instr.(ssa.Value)
-	if !ok || !calls.Named(value.Type(), r.Model.ID) {
+	if !ok || !calls.Named(value.Type(), calls.ID) {
 		return nil
 	}
 	switch v := instr.(type) {
@@ -191,7 +195,7 @@ func (r *rule) sources(instr ssa.Instruction) (from []ssa.Value) {
 		from = calls.Operands(instr)
 	case *ssa.Call:
 		fn := v.Call.StaticCallee()
-		derives := calls.Calls(v.Common(), r.Model.Derived...) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0)
+		derives := calls.Calls(v.Common(), calls.Derived) || fn != nil && fn.Blocks != nil && calls.Steady(fn, 0)
 		if derives && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
 			from = v.Call.Args
 		}
@@ -231,9 +235,15 @@ func (r *rule) unstored(call *calls.Call) {
 			continue
 		}
 		uses, returned := r.Handed(at, nil, call.Instr)
-		if len(uses) > 0 && !returned && !slices.ContainsFunc(uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
+		if slices.ContainsFunc(uses, stores) && !returned && !slices.ContainsFunc(uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
 			r.report(r.Pos(at), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
 				"store it with the payment first")
 		}
 	}
+}
+
+// stores reports whether a use of an ID can store it: a call with results but no error only reads.
+func stores(use ssa.Instruction) bool {
+	call, ok := use.(ssa.CallInstruction)
+	return !ok || call.Common().Signature().Results().Len() == 0 || calls.ReturnsError(call.Common().Signature())
 }

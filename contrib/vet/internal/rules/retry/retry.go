@@ -6,23 +6,16 @@ import (
 	"go/types"
 	"slices"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "retry",
-	Doc:      "report money calls that are repeated without their outcome",
-	URL:      calls.Prepaid().Guide + "#retry",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("retry", "report money calls that are repeated without their outcome", run)
 
-func run(pass *analysis.Pass) (any, error) {
-	r := &rule{calls.Of(pass), pass}
+func run(found *calls.Result) {
+	r := &rule{found}
 	for _, call := range r.Calls {
 		if call.Kind == calls.Unkeyed || call.Kind == calls.Creation {
 			r.again(call)
@@ -33,13 +26,9 @@ func run(pass *analysis.Pass) (any, error) {
 			r.call(call)
 		}
 	}
-	return nil, nil
 }
 
-type rule struct {
-	*calls.Result
-	pass *analysis.Pass
-}
+type rule struct{ *calls.Result }
 
 const twice = "after a lost response this may repeat the effect; decide by the outcome, and read back first"
 
@@ -48,13 +37,13 @@ const twice = "after a lost response this may repeat the effect; decide by the o
 func (r *rule) again(call *calls.Call) {
 	second, between := r.Again(call)
 	if slices.ContainsFunc(second, func(next *calls.Call) bool { return !r.looks(next, next.Instr == call.Instr) }) {
-		r.Reportf(r.pass, call.Pos(), call.Name+" is made again after an error: "+twice)
+		r.Report(call.Pos, call.Name+" is made again after an error: "+twice)
 		return
 	}
 	payment := r.Payment(call)
 	for instr := range between {
 		if send, ok := instr.(*ssa.Send); ok && related(r.Parts(send.X, ""), payment) {
-			r.Reportf(r.pass, call.Pos(), call.Name+" goes back to its queue after an error: "+twice)
+			r.Report(call.Pos, call.Name+" goes back to its queue after an error: "+twice)
 			return
 		}
 	}
@@ -62,7 +51,7 @@ func (r *rule) again(call *calls.Call) {
 
 // looks reports whether a call is Issue with Again, which searches before it creates.
 func (r *rule) looks(call *calls.Call, itself bool) bool {
-	return call.Params != calls.None && calls.Named(call.Arg(call.Params).Type(), r.Model.Packages[0]+".IssueParams") &&
+	return call.Params != calls.None && calls.Named(call.Arg(call.Params).Type(), calls.SDK+".IssueParams") &&
 		slices.ContainsFunc(r.Parts(call.Arg(call.Params), "Again"), func(p calls.Part) bool {
 			constant, ok := p.Value.(*ssa.Const)
 			return !ok && !itself || ok && constant.Value != nil && constant.Value.String() == "true"
@@ -92,23 +81,17 @@ func (r *rule) call(instr ssa.CallInstruction) {
 		if call.Kind != calls.Keyed {
 			wrong = twice
 		}
-		r.Reportf(r.pass, r.Pos(instr), call.Name+" is run again by "+name+", which does not know outcomes: "+wrong)
+		r.Report(r.Pos(instr), call.Name+" is run again by "+name+", which does not know outcomes: "+wrong)
 		return
 	}
 }
 
 // asksWithin reports whether an option of a call, such as retry.RetryIf(transport.NotSent), asks for the outcome.
 func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
-	expr := r.Expr(instr)
-	for _, fn := range r.Funcs {
-		if fn.Parent() != nil && expr.Pos() <= fn.Pos() && fn.Pos() < expr.End() && r.Asks(fn) {
-			return true
-		}
-	}
-	for n := range ast.Preorder(expr) {
+	for n := range ast.Preorder(r.Expr(instr)) {
 		if id, ok := n.(*ast.Ident); ok {
-			object, _ := r.pass.TypesInfo.Uses[id].(*types.Func)
-			if r.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
+			object, _ := r.Pass.TypesInfo.Uses[id].(*types.Func)
+			if id.Name == "Outcome" || r.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
 				return true
 			}
 		}

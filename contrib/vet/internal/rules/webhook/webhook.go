@@ -5,30 +5,20 @@ import (
 	"go/token"
 	"slices"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // Analyzer is the rule.
-var Analyzer = &analysis.Analyzer{
-	Name:     "webhook",
-	Doc:      "report messages that are paid twice, acknowledged before the work is done, or lost",
-	URL:      calls.Prepaid().Guide + "#webhook",
-	Requires: []*analysis.Analyzer{calls.Analyzer},
-	Run:      run,
-}
+var Analyzer = calls.Rule("webhook", "report messages that are paid twice, acknowledged before the work is done, or lost", run)
 
-type rule struct {
-	*calls.Result
-	pass *analysis.Pass
-}
+type rule struct{ *calls.Result }
 
-func run(pass *analysis.Pass) (any, error) {
-	r := &rule{calls.Of(pass), pass}
+func run(found *calls.Result) {
+	r := &rule{found}
 	for _, call := range r.Calls {
-		if call.Kind.Sends() {
+		if call.Kind != calls.Record {
 			r.early(call)
 		}
 	}
@@ -38,14 +28,13 @@ func run(pass *analysis.Pass) (any, error) {
 			r.fresh(fn)
 		}
 	}
-	return nil, nil
 }
 
 // handles reports whether a function handles messages.
 func (r *rule) handles(fn *ssa.Function) bool {
 	results := fn.Signature.Results()
 	return results.Len() == 1 && calls.IsError(results.At(0).Type()) &&
-		slices.ContainsFunc(fn.Params, func(param *ssa.Parameter) bool { return calls.Named(param.Type(), r.Model.Message) })
+		slices.ContainsFunc(fn.Params, func(param *ssa.Parameter) bool { return calls.Named(param.Type(), calls.Message) })
 }
 
 // acknowledged reports work in a handler that is not done when the handler returns nil.
@@ -55,12 +44,12 @@ func (r *rule) acknowledged(fn *ssa.Function) {
 		switch instr := instr.(type) {
 		case *ssa.Go:
 			if !waits {
-				r.Reportf(r.pass, r.Pos(instr), "the message is acknowledged while a goroutine still works on it: if the process ends, it is lost; "+
+				r.Report(r.Pos(instr), "the message is acknowledged while a goroutine still works on it: if the process ends, it is lost; "+
 					"do the work before the function returns, or put the message into a durable queue")
 			}
 		case *ssa.Call:
 			if !waits && r.works(instr) && r.swallowed(instr) {
-				r.Reportf(r.pass, r.Pos(instr), "after an error of "+calls.Callee(instr.Common()).Name()+" the message is acknowledged, and lost; return the error")
+				r.Report(r.Pos(instr), "after an error of "+calls.Callee(instr.Common()).Name()+" the message is acknowledged, and lost; return the error")
 			}
 		}
 	}
@@ -74,11 +63,11 @@ func (r *rule) fresh(fn *ssa.Function) {
 			continue
 		}
 		if call.Own {
-			r.Reportf(r.pass, call.Pos(), fresh)
+			r.Report(call.Pos, fresh)
 		}
 		for _, p := range r.Key(call) {
 			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && p.New != calls.Clock {
-				r.Reportf(r.pass, r.Pos(made), fresh)
+				r.Report(r.Pos(made), fresh)
 			}
 		}
 	}
@@ -107,7 +96,7 @@ func (r *rule) waits(fn *ssa.Function) bool {
 func (r *rule) works(call *ssa.Call) bool {
 	callee := calls.Callee(call.Common())
 	return callee != nil && callee.Pkg() != nil && calls.ReturnsError(call.Common().Signature()) && !calls.Pure(callee) && callee.Pkg().Path() != "encoding/json" &&
-		(!r.Model.OwnsPackage(callee.Pkg()) || r.Find(call) != nil)
+		(!calls.OwnsPackage(callee.Pkg()) || r.Find(call) != nil)
 }
 
 // swallowed reports whether a function acknowledges the message after an error of a call that reaches only logs.
@@ -134,8 +123,8 @@ func (r *rule) swallowed(instr *ssa.Call) (calm bool) {
 // early reports a claim that is marked as done before the payment.
 func (r *rule) early(call *calls.Call) {
 	for mark := range calls.All[*ssa.Call](call.In) {
-		if calls.Calls(mark.Common(), r.Model.Done) && calls.Precedes(mark, call.Instr) {
-			r.Reportf(r.pass, r.Pos(mark), "this is marked as done before "+call.Name+" is made: if that fails, or the process ends in between, it is never made; mark it afterwards")
+		if calls.Calls(mark.Common(), calls.Done) && calls.Precedes(mark, call.Instr) {
+			r.Report(r.Pos(mark), "this is marked as done before "+call.Name+" is made: if that fails, or the process ends in between, it is never made; mark it afterwards")
 			return
 		}
 	}

@@ -44,3 +44,8 @@ func (b *Bank) History(ctx context.Context) func(func(*prepaid.Transaction, erro
 }
 
 func Key() prepaid.RequestID { return prepaid.NewRequestID() }
+
+// Params makes the same ID each time.
+func Params(o Order, day prepaid.Date) prepaid.TransferParams {
+	return prepaid.TransferParams{RequestID: prepaid.DeriveRequestID(day, "order", string(o.To)), DestinationAccountID: o.To, Amount: o.Amount}
+}

@@ -91,13 +91,6 @@ func GoodTimed(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams)
 	})
 }
 
-func BadTimedDrop(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) error {
-	return timed("transfer", func() error {
-		c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
-		return nil
-	})
-}
-
 func BadCaptured(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) bool {
 	var err error
 	run := func() { _, err = c.Accounts.Transfer(ctx, "EA1", p) } // want: outcome

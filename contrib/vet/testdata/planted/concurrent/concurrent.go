@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/cardprograms/prepaid"
-	"golang.org/x/sync/errgroup"
 )
 
 type Item struct {
@@ -51,17 +50,4 @@ func GoodGoWait(ctx context.Context, c *prepaid.Client, items []Item) []error {
 	}
 	wg.Wait()
 	return errs
-}
-
-func GoodGroupOnce(ctx context.Context, c *prepaid.Client, items []Item) error {
-	var g errgroup.Group
-	for _, item := range items {
-		g.Go(func() error {
-			p := item.params()
-			p.RequestID = prepaid.NewRequestID()
-			_, err := c.Accounts.Transfer(ctx, "EA1", p)
-			return err
-		})
-	}
-	return g.Wait()
 }

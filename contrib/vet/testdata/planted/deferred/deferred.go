@@ -4,7 +4,6 @@ package deferred
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -45,21 +44,4 @@ func GoodAgain(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams)
 	p.RequestID = prepaid.NewRequestID()
 	_, err = c.Accounts.Transfer(ctx, "EA1", p)
 	return err
-}
-
-func GoodNamed(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("pay: %w", err)
-		}
-	}()
-	_, err = c.Accounts.Transfer(ctx, "EA1", p)
-	return
-}
-
-func BadRecover(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) (ok bool) {
-	var err error
-	defer func() { ok = err == nil }()
-	_, err = c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
-	return
 }

@@ -3,7 +3,6 @@ package generic
 
 import (
 	"context"
-	"log"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -35,36 +34,4 @@ func GoodRetryRead(ctx context.Context, c *prepaid.Client, id prepaid.AccountID)
 	return Retry(ctx, 3, func(ctx context.Context) (*prepaid.Account, error) {
 		return c.Accounts.Get(ctx, id)
 	})
-}
-
-// Must panics with the error, which says what is known.
-func Must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-func GoodMust(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) *prepaid.TransferResult {
-	return Must(c.Accounts.Transfer(ctx, "EA1", p))
-}
-
-// Pay pays over anything that transfers.
-func Pay[S interface {
-	Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error)
-}](ctx context.Context, s S, p prepaid.TransferParams) error {
-	_, err := s.Transfer(ctx, "EA1", p)
-	return err
-}
-
-func BadGenericPay(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) {
-	if err := Pay(ctx, c.Accounts, p); err != nil { // want: outcome
-		log.Println("not paid")
-	}
-}
-
-func GoodGenericPay(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) {
-	if err := Pay(ctx, c.Accounts, p); err != nil {
-		log.Println("not paid", err)
-	}
 }

@@ -38,19 +38,6 @@ func GoodFunc(ctx context.Context, pay Pay, p prepaid.TransferParams) bool {
 	return errors.Is(err, prepaid.ErrTransferFailed)
 }
 
-func BadMethodValue(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) {
-	pay := c.Accounts.Transfer
-	if _, err := pay(ctx, "EA1", p); err != nil { // want: outcome
-		log.Println("failed")
-	}
-}
-
-func GoodMethodValue(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) error {
-	pay := c.Accounts.Transfer
-	_, err := pay(ctx, "EA1", p)
-	return err
-}
-
 // Gateway embeds the client.
 type Gateway struct {
 	*prepaid.Client

@@ -153,8 +153,7 @@ func (s *Service) CashoutRight(ctx context.Context, o Order) error {
 
 // Mistake: stored after the call.
 func (s *Service) StoreAfter(ctx context.Context, o Order) error {
-	params := s.params(o)
-	params.RequestID = prepaid.NewRequestID() // want: requestid
+	params := tip(o, prepaid.NewRequestID()) // want: requestid
 	result, err := s.client.Accounts.Transfer(ctx, s.float, params)
 	if err != nil {
 		return fmt.Errorf("pay order %s: %w", o.ID, err)
@@ -163,9 +162,12 @@ func (s *Service) StoreAfter(ctx context.Context, o Order) error {
 	return err
 }
 
+func tip(o Order, id prepaid.RequestID) prepaid.TransferParams {
+	return prepaid.TransferParams{RequestID: id, Amount: o.Amount, DestinationAccountID: o.Account}
+}
+
 func (s *Service) StoreBefore(ctx context.Context, o Order) error {
-	params := s.params(o)
-	params.RequestID = prepaid.NewRequestID()
+	params := tip(o, prepaid.NewRequestID())
 	if _, err := s.db.ExecContext(ctx, `UPDATE orders SET request_id = $1 WHERE id = $2`, string(params.RequestID), o.ID); err != nil {
 		return err
 	}
@@ -259,6 +261,49 @@ func (s *Service) PayAfterwards(ctx context.Context, o Order) error {
 	}
 	if err := tx.Commit(); err != nil {
 		return err
+	}
+	_, err = s.client.Accounts.Transfer(ctx, s.float, s.params(o))
+	return err
+}
+
+// Mistake: only the text.
+func (s *Service) Text(ctx context.Context, o Order) error {
+	if _, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o)); err != nil {
+		return errors.New("order " + o.ID + ": " + err.Error()) // want: outcome
+	}
+	return nil
+}
+
+func (s *Service) TextRight(ctx context.Context, o Order) error {
+	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
+	if prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
+		return errors.New("refused: " + err.Error())
+	}
+	return err
+}
+
+// Mistake: new id from a helper that stores it.
+func (s *Service) renew(ctx context.Context, o Order) (prepaid.RequestID, error) {
+	id := prepaid.NewRequestID()
+	_, err := s.db.ExecContext(ctx, `UPDATE orders SET request_id = $1 WHERE id = $2`, string(id), o.ID)
+	return id, err
+}
+
+func (s *Service) PayRenewed(ctx context.Context, o Order) error {
+	_, err := s.client.Accounts.Transfer(ctx, s.float, s.params(o))
+	if errors.Is(err, prepaid.ErrRequestIDExpired) {
+		if o.RequestID, err = s.renew(ctx, o); err == nil { // want: requestid
+			_, err = s.client.Accounts.Transfer(ctx, s.float, s.params(o))
+		}
+	}
+	return err
+}
+
+func (s *Service) PayRenewedRight(ctx context.Context, o Order) (err error) {
+	if o.RequestID == "" {
+		if o.RequestID, err = s.renew(ctx, o); err != nil {
+			return err
+		}
 	}
 	_, err = s.client.Accounts.Transfer(ctx, s.float, s.params(o))
 	return err

@@ -134,22 +134,6 @@ func GoodCompared(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryO
 	return true
 }
 
-var ErrPayout = errors.New("payout failed")
-
-func BadReplaced(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) error {
-	if _, err := c.Accounts.DirectEntryOut(ctx, "EA1", p); err != nil { // want: outcome
-		return ErrPayout
-	}
-	return nil
-}
-
-func GoodReplaced(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) error {
-	if _, err := c.Accounts.DirectEntryOut(ctx, "EA1", p); err != nil {
-		return errors.Join(ErrPayout, err)
-	}
-	return nil
-}
-
 func BadOverwritten(ctx context.Context, c *prepaid.Client, a, b prepaid.TransferParams) error {
 	_, err := c.Accounts.Transfer(ctx, "EA1", a) // want: outcome
 	_, err = c.Accounts.Transfer(ctx, "EA1", b)
@@ -204,13 +188,6 @@ func BadHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (n
 	return n
 }
 
-func BadHistoryBlank(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
-	for t, _ := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
-		all = append(all, t)
-	}
-	return all
-}
-
 func BadHistorySkip(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
 	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
 		if err != nil {
@@ -245,4 +222,27 @@ func GoodHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (
 		all = append(all, t)
 	}
 	return all, failed
+}
+
+func BadPaid(ctx context.Context, c *prepaid.Client, id prepaid.AccountID, reference string) (bool, error) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		if err != nil {
+			log.Println("no history")
+			return false, nil
+		}
+		if t.Reference == reference {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func GoodPaid(ctx context.Context, c *prepaid.Client, id prepaid.AccountID, reference string) (paid, complete bool) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			return paid, false
+		}
+		paid = paid || t.Reference == reference
+	}
+	return paid, true
 }

@@ -5,14 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,15 +24,10 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-type Metrics interface {
-	Inc(name string, labels ...string)
-}
-
 type Service struct {
 	client  *prepaid.Client
 	log     *slog.Logger
 	db      *sql.DB
-	metrics Metrics
 	last    error
 	lastErr atomic.Pointer[error]
 	results map[string]*prepaid.FundingResult
@@ -71,21 +64,6 @@ func (s *Service) StructResult(ctx context.Context, os []Order) (rs []Result) {
 	return rs
 }
 
-func (s *Service) Helper(ctx context.Context, o Order) {
-	if _, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params()); err != nil {
-		s.fail(ctx, "pay", err)
-	}
-}
-
-func (s *Service) Metric(ctx context.Context, o Order) error {
-	_, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params())
-	s.metrics.Inc("payments", prepaid.OutcomeOf(err).String())
-	if err != nil {
-		return errors.New("payment is not done yet")
-	}
-	return nil
-}
-
 func (s *Service) Field(ctx context.Context, o Order) bool {
 	_, s.last = s.client.Accounts.Transfer(ctx, "EA1", o.Params())
 	return s.last == nil
@@ -98,19 +76,6 @@ func (s *Service) Atomic(ctx context.Context, o Order) bool {
 		return false
 	}
 	return true
-}
-
-func (s *Service) Cause(ctx context.Context, o Order) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if _, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params()); err != nil {
-			cancel(err)
-		}
-	})
-	wg.Wait()
-	return context.Cause(ctx)
 }
 
 func (s *Service) Switch(ctx context.Context, o Order) string {
@@ -158,17 +123,6 @@ func (s *Service) Insert(ctx context.Context, o Order) error {
 	}
 	_, dbErr := s.db.ExecContext(ctx, "insert into results values ($1,$2,$3)", o.ID, id, text)
 	return dbErr
-}
-
-func (s *Service) Spans(ctx context.Context, o Order, record func(error)) (err error) {
-	defer func() { record(err) }()
-	_, err = s.client.Accounts.Transfer(ctx, "EA1", o.Params())
-	return
-}
-
-func (s *Service) JSON(ctx context.Context, w io.Writer, o Order) {
-	_, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params())
-	json.NewEncoder(w).Encode(map[string]any{"ok": err == nil, "outcome": prepaid.OutcomeOf(err).String()})
 }
 
 func (s *Service) RetryUntilKnown(ctx context.Context, o Order) error {
@@ -227,22 +181,6 @@ func (s *Service) Day(ctx context.Context, o Order) error {
 	return err
 }
 
-func (s *Service) Pages(ctx context.Context, next func() ([]Order, error)) error {
-	for {
-		os, err := next()
-		if err != nil || len(os) == 0 {
-			return err
-		}
-		for i := range os {
-			p := os[i].Params()
-			p.RequestID = prepaid.NewRequestID()
-			if _, err := s.client.Accounts.Transfer(ctx, "EA1", p); err != nil {
-				s.log.Error("pay", "order", os[i].ID, "err", err)
-			}
-		}
-	}
-}
-
 func (s *Service) RowsLoop(ctx context.Context) error {
 	rows, err := s.db.QueryContext(ctx, "select id, dest, amount from orders")
 	if err != nil {
@@ -299,19 +237,6 @@ func (s *Service) Two(ctx context.Context, o Order, fee prepaid.Amount) error {
 func (s *Service) FundingMap(ctx context.Context, id string, p prepaid.RedeemFundingParams) (err error) {
 	s.results[id], err = s.client.Funding.Redeem(ctx, p)
 	return err
-}
-
-func (s *Service) FundingCompare(ctx context.Context, p prepaid.RedeemFundingParams) (bool, error) {
-	res, err := s.client.Funding.Redeem(ctx, p)
-	return res != nil && res.Outcome == prepaid.FundingOutcomeApproved, err
-}
-
-func (s *Service) FundingCopy(ctx context.Context, p prepaid.RedeemFundingParams) (prepaid.FundingResult, error) {
-	res, err := s.client.Funding.Redeem(ctx, p)
-	if err != nil {
-		return prepaid.FundingResult{}, err
-	}
-	return *res, nil
 }
 
 func (s *Service) FundingNamed(ctx context.Context, p prepaid.RedeemFundingParams) (res *prepaid.FundingResult, err error) {

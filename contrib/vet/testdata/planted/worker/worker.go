@@ -25,6 +25,7 @@ type Job struct {
 	Amount  prepaid.Amount
 	Euros   float64
 	Attempt int
+	Day     prepaid.Date
 }
 
 type Worker struct {
@@ -66,10 +67,14 @@ func (w *Worker) BadAck(ctx context.Context) {
 	}
 }
 
+func params(j Job, id prepaid.RequestID) prepaid.TransferParams {
+	return prepaid.TransferParams{RequestID: id, Amount: j.Amount, DestinationAccountID: j.To}
+}
+
 func (w *Worker) BadAttemptID(ctx context.Context, j Job) (err error) {
 	for attempt := 1; attempt <= 3; attempt++ {
-		id := prepaid.RequestID(j.ID + "-" + strconv.Itoa(attempt))
-		_, err = w.client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id, Amount: j.Amount}) // want: outcome requestid
+		id := prepaid.DeriveRequestID(j.Day, j.ID, strconv.Itoa(attempt))
+		_, err = w.client.Accounts.Transfer(ctx, "EA1", params(j, id)) // want: outcome requestid
 		if err == nil {
 			return nil
 		}

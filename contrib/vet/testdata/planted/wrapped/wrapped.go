@@ -137,3 +137,20 @@ func GoodHistory(ctx context.Context, b *bank.Bank) (n int) {
 	}
 	return n
 }
+
+// The ID is made in another package.
+func BadEach(ctx context.Context, c *prepaid.Client, os []bank.Order, day prepaid.Date) (err error) {
+	for _, o := range os {
+		_, err = c.Accounts.Transfer(ctx, "EA1", bank.Params(o, day)) // want: outcome
+	}
+	return err
+}
+
+func GoodSame(ctx context.Context, c *prepaid.Client, o bank.Order, day prepaid.Date) (err error) {
+	for range 3 {
+		if _, err = c.Accounts.Transfer(ctx, "EA1", bank.Params(o, day)); err == nil {
+			break
+		}
+	}
+	return err
+}
