@@ -2,7 +2,6 @@ package prepaidtest
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -13,24 +12,6 @@ import (
 )
 
 const codesOperation, resultOperation = "GET /policy/mccodes", "GET /reporting/templates/{templatename}/reports/{reportid}"
-
-func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
-	t.Parallel()
-	for _, operation := range []string{codesOperation, resultOperation} {
-		c := start(t, Options{ReportDelay: -1})
-		path := "policy/mccodes"
-		if operation == resultOperation {
-			path = settlement + "/reports/" + string(c.get(settlement+"?include_column_headers=true").ok().body)
-		}
-		c.Inject(operation, SlowBody(time.Hour))
-		received := c.open(path)
-		_, err := received.Read(make([]byte, 1))
-		require.NoError(t, err)
-		require.NoError(t, c.Close())
-		_, err = io.ReadAll(received)
-		require.Error(t, err, operation)
-	}
-}
 
 func TestFault_SubstituteContentType(t *testing.T) {
 	t.Parallel()
@@ -92,7 +73,6 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		"proxy-page 502":                                   ProxyPage(502),
 		"delay 250ms":                                      Delay(250 * time.Millisecond),
 		"truncate p1":                                      Truncate().WithProbability(1),
-		"slow-body 10ms":                                   SlowBody(10 * time.Millisecond),
 		`content-type "text/plain; charset=utf-8"`:         SubstituteContentType("text/plain; charset=utf-8"),
 		`content-type ""`:                                  SubstituteContentType(""),
 		"too-many-requests 2s x3 p0.5":                     TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
@@ -128,7 +108,7 @@ func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 		"truncate commit-after 1s": "does not carry", "proxy-page 502 commit-after": "duration of commit-after is missing",
 		"proxy-page 502 commit-after 0s": "above 0", "proxy-page 502 x2 commit-after 1s": "is not for this",
 		"proxy-page 502 commit-after 1s commit-after 1s": "repeated",
-		"truncate pnan": "too many", "slow-body 1s 2s": "too many",
+		"truncate pnan": "too many", "delay 1s 2s": "too many",
 	} {
 		_, err := ParseFault(text)
 		require.ErrorContains(t, err, rule, text)

@@ -55,12 +55,6 @@ func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with a pause of real time
-// between two pieces. The body ends early when the caller disconnects or the server closes.
-func SlowBody(pause time.Duration) Fault {
-	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
-}
-
 // SubstituteContentType carries the request out and sends the right body with another Content-Type, like some
 // proxies; an empty value sends no header. A response without a body is not changed.
 func SubstituteContentType(value string) Fault {

@@ -1,8 +1,6 @@
 package prepaidtest
 
 import (
-	"bufio"
-	"bytes"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -10,10 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
-	"io"
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,28 +25,6 @@ func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
 	require.Equal(t, gift, c.get("accounts?client_id=acme&client_account_key=both").list()[0]["account_expiry"])
 	c.post("accounts", body(t, creation, map[string]any{"account_expiry": old, "client_account_key": "one"}))
 	require.Equal(t, old, c.get("accounts?client_id=acme&client_account_key=one").list()[0]["account_expiry"])
-}
-
-// If a request gets a 204 with a body, the next request already on the connection is not lost.
-func TestReport_APipelinedRequestSurvivesThe204(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
-	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	connection := c.dial()
-	ask := func(path, more string) string {
-		return "GET /3.0/" + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.token + "\r\n" + more + "\r\n"
-	}
-	_, err := io.WriteString(connection, ask(settlement+"/reports/"+run, "")+ask("policy/42/policy", "Connection: close\r\n"))
-	require.NoError(t, err)
-	all, err := io.ReadAll(connection)
-	require.NoError(t, err)
-	head, second, found := bytes.Cut(all, []byte("please wait\"}"))
-	require.True(t, found)
-	require.Contains(t, string(head), "204 No Content")
-	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(second)), nil)
-	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	require.Equal(t, 200, response.StatusCode)
 }
 
 func TestPINMGF1(t *testing.T) {

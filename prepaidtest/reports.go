@@ -14,7 +14,7 @@ const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an error in
 // about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response short. Each
-// download calls the function, also concurrently. The text may have any length: it is not kept in memory.
+// download calls the function, also concurrently. The whole text of a download is in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
 // AddReport registers or replaces a template.

@@ -22,7 +22,7 @@ type Request struct {
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent or, if it is still being sent, was ready.
+	// Duration is the wall time from arrival until the response was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
@@ -67,7 +67,7 @@ type Request struct {
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
 	// ResponseBody is the body of the response as the server made it, even if a fault kept it from the caller. Secrets
-	// are masked, and the text is cut at 16 KiB. It is empty for reports, which are not kept in memory.
+	// are masked, and the text is cut at 16 KiB. It is empty for reports.
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
@@ -171,9 +171,4 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 		s.settings.Logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
 			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("duration", took))
 	}
-}
-
-// sent sets the duration in a request's entry: a fault needed this time to send the response.
-func (s *Server) sent(entry Request, took time.Duration) {
-	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

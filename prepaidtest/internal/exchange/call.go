@@ -17,7 +17,6 @@ type Form struct {
 	MediaType string // of JSON bodies
 	Lenient   bool   // limits and unknown names are not checked
 	PageSizes wire.PageSizes
-	buffers   buffers
 }
 
 // Call is one request on its way through the server.
@@ -30,7 +29,7 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // number of transfer responses cached before arrival
 
-	Late     bool // body did not arrive in time
+	TooLarge bool // body exceeds MaxBody
 	Replayed bool // response is the cached one of an earlier request
 
 	checked []byte // canonical form of the body
@@ -87,7 +86,7 @@ func Paged[T any](c *Call, items []T, write func(to []byte, item T) []byte) Resp
 	if from == to {
 		return Response{Status: http.StatusNoContent, Page: info}
 	}
-	text := append(c.Form.buffers.get(), '[')
+	text := []byte{'['}
 	for i, item := range items[from:to] {
 		if i > 0 {
 			text = append(text, ',')
@@ -95,6 +94,6 @@ func Paged[T any](c *Call, items []T, write func(to []byte, item T) []byte) Resp
 		text = write(text, item)
 	}
 	response := c.Encoded(http.StatusOK, append(text, ']'))
-	response.Page, response.pool = info, &c.Form.buffers
+	response.Page = info
 	return response
 }

@@ -42,7 +42,6 @@ const (
 	RespondWith
 	Delay
 	Truncate
-	SlowBody
 	ProxyPage
 	ContentType
 	TooMany
@@ -56,7 +55,7 @@ func (f Fault) Check() error {
 		if f.Status < http.StatusOK || f.Status > 999 {
 			return errors.New("the status must be 200 to 999")
 		}
-	case Delay, SlowBody, TooMany:
+	case Delay, TooMany:
 		if f.Wait < 0 {
 			return errors.New("the duration must not be negative")
 		}

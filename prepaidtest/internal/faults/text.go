@@ -12,7 +12,7 @@ func kindWords() map[Kind]string {
 	return map[Kind]string{
 		None: "nothing", CommitThenDrop: "commit-then-drop", DropBeforeCommit: "drop-before-commit",
 		Respond: "respond", RespondWith: "respond-body", Delay: "delay", Truncate: "truncate",
-		SlowBody: "slow-body", ProxyPage: "proxy-page", ContentType: "content-type",
+		ProxyPage: "proxy-page", ContentType: "content-type",
 		TooMany: "too-many-requests", ExpireToken: "expire-token",
 	}
 }
@@ -29,7 +29,6 @@ func Forms() []string {
 		"expire-token: make the token of the request invalid and respond with 401",
 		"delay DURATION: wait before carrying out",
 		"truncate: carry out, then cut the connection in the middle of the response",
-		"slow-body PAUSE: carry out, then send the response 16 bytes at a time with a pause between",
 		`content-type "TYPE": carry out, then send the response under another Content-Type; "" sends none`,
 		"nothing: carry out and count",
 		"... commit-after DURATION: of a fault with nothing carried out: carry out all the same, this much later",
@@ -62,7 +61,7 @@ func (f Fault) String() string {
 		words = append(words, strconv.Itoa(f.Status))
 	case ContentType:
 		words = append(words, strconv.Quote(f.ContentType))
-	case Delay, SlowBody:
+	case Delay:
 		words = append(words, f.Wait.String())
 	case TooMany:
 		if f.Wait != 0 {
@@ -108,7 +107,7 @@ func Parse(text string) (Fault, error) {
 		f.Status = p.integer("the status")
 	case ContentType:
 		f.ContentType = p.next("the type")
-	case Delay, SlowBody:
+	case Delay:
 		f.Wait = p.duration("the duration")
 	case TooMany:
 		if p.more() {

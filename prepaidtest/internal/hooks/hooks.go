@@ -72,7 +72,7 @@ type Options struct {
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
 	return &Hooks{
 		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
-		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
+		slots: make(chan struct{}, 8), attempts: ring.New(with.LogSize, math.MaxInt, func(Attempt) int { return 0 }), byID: make(map[string]*Hook),
 	}
 }
 

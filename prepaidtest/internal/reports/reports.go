@@ -1,4 +1,4 @@
-// Package reports runs reports and streams their results: it keeps no report in memory.
+// Package reports runs reports. A result is written each time it is read.
 //
 // Reports keeps the templates and runs under the lock of the ledger. A run of the built-in template shows the ledger at the
 // time of its start.
@@ -9,8 +9,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
@@ -151,10 +154,26 @@ func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	if now.Before(run.ready) {
 		return c.Refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
 	}
-	return exchange.Response{
-		Status: http.StatusOK, ContentType: c.Form.MediaType,
-		Stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
+	return result(c, write, run.headers)
+}
+
+// head is how much text of a report can be sent before an error: after an error in the head, the response is 500.
+const head = 32 << 10
+
+// result writes the report result (2.11). After an error past the head, the response is the part before the error.
+func result(c *exchange.Call, write Writer, headers bool) exchange.Response {
+	var text strings.Builder
+	records, err := write(&text, headers)
+	if err != nil && text.Len() <= head {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "the report failed, request it again")
 	}
+	body, _ := jsontext.AppendQuote([]byte(`{"reportdata":`), text.String()) // replaces bytes that are not UTF-8
+	if err != nil {
+		response := c.Encoded(http.StatusOK, body[:len(body)-1]) // without the last quote
+		response.Partial = true
+		return response
+	}
+	return c.Encoded(http.StatusOK, append(body, `,"totalrecords":`+strconv.Itoa(records)+`}`...))
 }
 
 // writerOf returns the writer of a run. A restored run of a function uses the current template.
