@@ -76,7 +76,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
 		wire.Assign(&a.Account, &in.Account, changed)
-		a.Register(&in.Registration)
+		a.Cardholder = &in.Registration
 		if slices.Contains(changed, "client_account_key") {
 			l.Reindex(a, in.Key)
 		}

@@ -135,7 +135,7 @@ func (l Locked) Open(owner *Company, given state.Account, load wire.Money, refer
 
 // Add adds an account made with NewAccount.
 func (l Locked) Add(a *Account) {
-	a.Register(cmp.Or(a.Cardholder, new(state.Cardholder)))
+	a.Cardholder = cmp.Or(a.Cardholder, new(state.Cardholder))
 	l.accounts[string(a.ID)] = a
 	l.books.order = append(l.books.order, a)
 	a.Company.Accounts = append(a.Company.Accounts, a)
