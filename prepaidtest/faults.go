@@ -139,7 +139,7 @@ type ArmedFault struct {
 
 // Faults returns the armed faults in the order armed.
 func (s *Server) Faults() []ArmedFault {
-	return each(s.faults.All(), func(one faults.Armed[faults.Fault]) ArmedFault {
+	return each(s.faults.All(), func(one faults.Armed) ArmedFault {
 		return ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
 	})
 }

@@ -34,8 +34,8 @@ type Server struct {
 	rates          *gate.RateLimiter
 	activity       *activity.Activity
 	service        *service.Service
-	faults         *faults.Queue[faults.Fault]
-	deliveryFaults *faults.Queue[faults.Delivery]
+	faults         *faults.Queue
+	deliveryFaults *faults.Queue
 	decider        decider
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
@@ -86,10 +86,10 @@ func newServer(tb testing.TB, options Options) (*Server, error) {
 	}
 	s := &Server{
 		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.RateLimit, settings.RateWindow),
-		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
+		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1),
 		requests: ring.New(settings.service.Hooks.LogSize, logMemory, Request.weight),
 	}
-	s.deliveryFaults = faults.NewQueue("", settings.service.Seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
+	s.deliveryFaults = faults.NewQueue("", settings.service.Seed, 2)
 	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
 	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Fault is a fault of one request. It is used once, unless its schedule says otherwise.
+// Fault is a fault of one request or of one delivery of a webhook message. It is used once, unless its schedule says otherwise.
 type Fault struct {
 	Schedule
 	Kind        Kind
@@ -29,9 +29,11 @@ type Fault struct {
 	Wait        time.Duration
 	Late        bool          // the request is carried out after the response
 	After       time.Duration // time from the response until then
+	Copies      int           // of a message
+	Pings       bool          // pings can take the fault, too
 }
 
-// Kind is the kind of a request fault.
+// Kind is the kind of a fault.
 type Kind int
 
 const (
@@ -46,6 +48,12 @@ const (
 	ContentType
 	TooMany
 	ExpireToken
+
+	// The kinds of deliveries.
+	Duplicate
+	Lose
+	LoseResponse
+	Hold
 )
 
 // Check finds numbers out of their range.
@@ -55,12 +63,18 @@ func (f Fault) Check() error {
 		if f.Status < http.StatusOK || f.Status > 999 {
 			return errors.New("the status must be 200 to 999")
 		}
-	case Delay, TooMany:
+	case Delay, TooMany, Hold:
 		if f.Wait < 0 {
 			return errors.New("the duration must not be negative")
 		}
+	case Duplicate:
+		if f.Copies < 1 {
+			return errors.New("the copies must be 1 or more")
+		}
 	}
 	switch {
+	case f.Kind == Hold && f.Pings:
+		return errors.New("a delay is not for pings")
 	case f.Late && !slices.Contains([]Kind{DropBeforeCommit, Respond, RespondWith, ProxyPage}, f.Kind):
 		return errors.New("commit-after is for a fault that does not carry the request out")
 	case f.Late && f.After <= 0:

@@ -46,7 +46,7 @@ type Hooks struct {
 	ids      *ids.Source
 	activity *activity.Activity
 	with     Options
-	faults   *faults.Queue[faults.Delivery]
+	faults   *faults.Queue
 	sender   *http.Client
 	slots    chan struct{} // limits deliveries in flight
 	attempts *ring.Ring[Attempt]
@@ -69,7 +69,7 @@ type Options struct {
 }
 
 // New makes a registry without hooks. Deliveries use the armed faults.
-func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue, with Options) *Hooks {
 	return &Hooks{
 		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
 		slots: make(chan struct{}, 8), attempts: ring.New(with.LogSize, math.MaxInt, func(Attempt) int { return 0 }), byID: make(map[string]*Hook),

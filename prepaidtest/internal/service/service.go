@@ -55,7 +55,7 @@ type Options struct {
 	ReportDelay   time.Duration
 	Hooks         hooks.Options
 	Activity      *activity.Activity
-	MessageFaults *faults.Queue[faults.Delivery]
+	MessageFaults *faults.Queue
 }
 
 // New makes a service without companies.
