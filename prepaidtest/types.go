@@ -27,6 +27,8 @@ type (
 	WalletDevice = state.WalletDevice
 	// PINChange is a PIN change. If you print it, the text has only operation and expiry.
 	PINChange = state.PINChange
+	// Delivery is one attempt to deliver a message.
+	Delivery = state.Delivery
 	// MessageState is an undeliverable message (2.14).
 	MessageState = state.Message
 )

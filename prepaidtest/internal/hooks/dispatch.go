@@ -2,25 +2,10 @@ package hooks
 
 import (
 	"context"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
-
-// Attempt is one attempt to deliver a message. prepaidtest.Delivery is the exported form.
-type Attempt struct {
-	Time      time.Time
-	HookID    string
-	MessageID string
-	Type      string
-	Body      string
-	Attempt   int
-	Status    int
-	Delivered bool
-	Problem   string
-	Fault     bool
-}
 
 // dispatch makes one attempt, which a fault may change, and reports whether the service may treat the message as
 // delivered. m must be in no queue.
@@ -72,7 +57,7 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *s
 
 // send makes one attempt and logs it.
 func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Fault) bool {
-	attempt := Attempt{HookID: hookID, MessageID: string(m.ID), Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
+	attempt := state.Delivery{HookID: state.HookID(hookID), MessageID: m.ID, Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {

@@ -49,7 +49,7 @@ type Hooks struct {
 	faults   *faults.Queue
 	sender   *http.Client
 	slots    chan struct{} // limits deliveries in flight
-	attempts *ring.Ring[Attempt]
+	attempts *ring.Ring[state.Delivery]
 
 	byID  map[string]*Hook
 	order []*Hook
@@ -72,7 +72,7 @@ type Options struct {
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue, with Options) *Hooks {
 	return &Hooks{
 		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
-		slots: make(chan struct{}, 8), attempts: ring.New(with.LogSize, math.MaxInt, func(Attempt) int { return 0 }), byID: make(map[string]*Hook),
+		slots: make(chan struct{}, 8), attempts: ring.New(with.LogSize, math.MaxInt, func(state.Delivery) int { return 0 }), byID: make(map[string]*Hook),
 	}
 }
 
@@ -291,7 +291,7 @@ func (s *Hooks) isHookURI(text string) bool {
 }
 
 // Attempts returns the delivery attempts that the log still has, oldest first.
-func (s *Hooks) Attempts() []Attempt { return s.attempts.All() }
+func (s *Hooks) Attempts() []state.Delivery { return s.attempts.All() }
 
 // All returns the hooks, oldest first.
 func (s *Hooks) All(_ ledger.View) []*Hook { return s.order }
