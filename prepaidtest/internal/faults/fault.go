@@ -48,9 +48,7 @@ const (
 	ContentType
 	TooMany
 	ExpireToken
-
-	// The kinds of deliveries.
-	Duplicate
+	Duplicate // this kind and those below are of deliveries
 	Lose
 	LoseResponse
 	Hold
