@@ -53,7 +53,7 @@ type Request struct {
 	// User-Agent, Host, Traceparent and the scheme of Authorization.
 	Header http.Header
 	// Body is the request body, cut at 16 KiB. Members that are secret by the reference, or that it does not list, are masked at
-	// any depth. A body that is neither a JSON object of the operation nor a valid form of a token request is masked as a whole.
+	// any depth. With Lenient an unlisted member is shown unless its name is that of a secret. A body that is neither a JSON object of the operation nor a valid form of a token request is masked as a whole.
 	Body string
 	// Client is the caller's address without the port.
 	Client string
@@ -160,7 +160,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 		if c.Request.URL.RawQuery != "" {
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
-		entry.Body = requestlog.Body(c.Route, c.Body)
+		entry.Body = requestlog.Body(c.Route, c.Body, c.Form.Lenient)
 		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
 		if fault != nil {
 			entry.FaultForm = fault.Form(entry.ResponseBody)

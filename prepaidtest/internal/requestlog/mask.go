@@ -34,15 +34,16 @@ const MaxMaskedBody = 256 << 10
 // tokenForm is the body of a correct token request.
 const tokenForm = "grant_type=client_credentials"
 
-// Body returns the beginning of the body of a request, masked; route is nil for a path of no operation.
-func Body(route *exchange.Route, body []byte) string {
+// Body returns the beginning of the body of a request, masked; route is nil for a path of no operation. A lenient server accepts members that
+// the reference does not list: they are shown unless their name is that of a secret.
+func Body(route *exchange.Route, body []byte, lenient bool) string {
 	if len(body) == 0 || string(body) == tokenForm {
 		return string(body)
 	}
 	if route == nil || route.Request.JSON() == nil || len(body) > MaxMaskedBody {
 		return Masked
 	}
-	shown, err := maskMembers(route.Request.JSON(), wire.DecimalLoadAmount(body))
+	shown, err := maskMembers(route.Request.JSON(), wire.DecimalLoadAmount(body), lenient)
 	switch {
 	case err != nil:
 		return Masked
@@ -53,11 +54,12 @@ func Body(route *exchange.Route, body []byte) string {
 }
 
 // maskMembers masks the members of an object that are secret or that the schema does not have. Without any it returns nil.
-func maskMembers(s *reference.Schema, body []byte) ([]byte, error) {
+func maskMembers(s *reference.Schema, body []byte, lenient bool) ([]byte, error) {
 	var text bytes.Buffer
 	m := masker{
-		from: jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)),
-		to:   jsontext.NewEncoder(&text, jsontext.AllowDuplicateNames(true)),
+		lenient: lenient,
+		from:    jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)),
+		to:      jsontext.NewEncoder(&text, jsontext.AllowDuplicateNames(true)),
 	}
 	if m.from.PeekKind() != jsontext.KindBeginObject {
 		return nil, errors.New("is not an object")
@@ -75,9 +77,10 @@ func maskMembers(s *reference.Schema, body []byte) ([]byte, error) {
 }
 
 type masker struct {
-	from   *jsontext.Decoder
-	to     *jsontext.Encoder
-	hidden bool
+	from    *jsontext.Decoder
+	to      *jsontext.Encoder
+	lenient bool
+	hidden  bool
 }
 
 // value copies a value; s is nil for a member that the reference does not list.
@@ -106,7 +109,7 @@ func (m *masker) value(s *reference.Schema) error {
 			if err != nil {
 				return err
 			}
-			element, _ = s.Properties.Get(name.String())
+			element = m.member(s, name.String())
 			if err := m.to.WriteToken(name); err != nil {
 				return err
 			}
@@ -117,6 +120,15 @@ func (m *masker) value(s *reference.Schema) error {
 	}
 	end, err := m.from.ReadToken()
 	return errors.Join(err, m.to.WriteToken(end))
+}
+
+// member returns the schema of a member, nil for one that must be masked.
+func (m *masker) member(s *reference.Schema, name string) *reference.Schema {
+	listed, ok := s.Properties.Get(name)
+	if !ok && m.lenient && !namedSecret().MatchString(name+":") {
+		return new(reference.Schema)
+	}
+	return listed
 }
 
 // namedSecret finds a named secret within a text, as in "pin=1234", or JSON in JSON.
