@@ -10,25 +10,25 @@ import (
 // DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm it
 // with InjectDelivery. It is then used once, unless Times, Always or WithProbability changes that. Any attempt to deliver
 // can use it, also a retry; a ping can only with WithPings. The zero DeliveryFault is used in the same way, without effect.
-type DeliveryFault struct{ fault faults.Delivery }
+type DeliveryFault struct{ fault faults.Fault }
 
 // DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. The message is
 // delivered if the receiver accepts at least one copy.
 func DuplicateMessage(copies int) DeliveryFault {
-	return DeliveryFault{faults.Delivery{Kind: faults.Duplicate, Copies: copies}}
+	return DeliveryFault{faults.Fault{Kind: faults.Duplicate, Copies: copies}}
 }
 
 // LoseMessage never sends the message; the service regards it as delivered.
-func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
+func LoseMessage() DeliveryFault { return DeliveryFault{faults.Fault{Kind: faults.Lose}} }
 
 // LoseResponse sends the message and loses the receiver's response: the attempt fails, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
-func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
+func LoseResponse() DeliveryFault { return DeliveryFault{faults.Fault{Kind: faults.LoseResponse}} }
 
 // DelayMessage delays a message for d on the server's clock; later messages overtake it. When the delayed message is
 // sent, it takes no other fault. Do not use DelayMessage for pings, since a client waits for the response to a ping.
 func DelayMessage(d time.Duration) DeliveryFault {
-	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
+	return DeliveryFault{faults.Fault{Kind: faults.Hold, Wait: d}}
 }
 
 // Times makes deliveries use a fault n times; n is 1 or more. It undoes Always.
@@ -68,7 +68,7 @@ func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 		s.fail("InjectDelivery: the hook does not exist")
 		return
 	}
-	armed := make([]faults.Delivery, len(list))
+	armed := make([]faults.Fault, len(list))
 	for i, fault := range list {
 		if err := fault.fault.Check(); err != nil {
 			s.fail("InjectDelivery: %v", err)
@@ -93,7 +93,7 @@ type ArmedDeliveryFault struct {
 
 // DeliveryFaults returns the armed faults of deliveries in the order armed.
 func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
-	return each(s.deliveryFaults.All(), func(one faults.Armed[faults.Delivery]) ArmedDeliveryFault {
+	return each(s.deliveryFaults.All(), func(one faults.Armed) ArmedDeliveryFault {
 		return ArmedDeliveryFault{HookID: prepaid.HookID(one.Name), Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
 	})
 }

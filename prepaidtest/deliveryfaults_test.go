@@ -101,30 +101,3 @@ func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
 		require.Len(t, recorder.messages, 2)
 	}
 }
-
-func TestDeliverSendsAMessageOnceMore(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{DeliveryRetries: []time.Duration{time.Minute}})
-	hook := prepaid.HookID(c.addHook(hookText(t, r.URL, nil)))
-	c.AddAccount(SeedAccount{Balance: "1"})
-	c.quiet()
-	first := c.transactionDeliveries()[0]
-	require.Contains(t, first.Body, string(first.MessageID))
-	c.InjectDelivery(hook, LoseResponse())
-	require.NoError(t, c.Deliver(hook, first.Body))
-	require.NoError(t, c.Deliver(hook, `{"id":"edited","type":"transaction"}`))
-	c.quiet()
-	require.Equal(t, []string{string(first.MessageID), string(first.MessageID), "edited"}, r.transactionIDs())
-	sent := c.transactionDeliveries()
-	require.Equal(t, []any{first.Body, true, false}, []any{sent[1].Body, sent[1].Fault, sent[1].Delivered})
-	c.Advance(2 * time.Minute)
-	c.quiet()
-	require.Len(t, r.transactionIDs(), 3, "it is not retried")
-	require.Empty(t, c.Hooks()[0].Undeliverable)
-	for _, body := range []string{"", "[]", `{"id":"x"}`, `{"id":"x","type":1}`} {
-		require.ErrorContains(t, c.Deliver(hook, body), "JSON object")
-	}
-	require.ErrorContains(t, c.Deliver("none", first.Body), "does not exist")
-	c.do("PATCH", "hooks/"+string(hook), `{"enabled":false}`)
-	require.ErrorContains(t, c.Deliver(hook, first.Body), "disabled")
-}

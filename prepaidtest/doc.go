@@ -50,7 +50,7 @@
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the faults as text, for ParseFault and ParseDeliveryFault. When a test
-// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly lists the allowed operations: any
+// fails, its log shows the last requests and deliveries. AllowOnly lists the allowed operations: any
 // other operation fails the test.
 //
 // # Restarts
@@ -65,9 +65,8 @@
 //
 // # Unspecified behaviour
 //
-// Many points that the reference leaves open are fields of [Options]. If one of two readings is worse for a client, it is the default;
-// Options.Kind sets all the kind ones. x-emulator in the document
-// of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
+// Some points that the reference leaves open are fields of [Options]. If one of two readings is worse for a client, it is the default;
+// Options.Kind chooses the kind ones. x-emulator in the document of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
 // not_found, method_not_allowed, unsupported_provider, forbidden, unauthorized, duplicate_request, report_processing,
 // rate_limit_exceeded, unexpected_request (AllowOnly), invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

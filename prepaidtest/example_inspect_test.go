@@ -3,7 +3,6 @@ package prepaidtest_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -40,69 +39,6 @@ func ExampleServer_RunningTransfers() {
 	// Output:
 	// outcome unknown 0
 	// payout-7 25.50
-}
-
-// The result of a report, without a wait or a client.
-func ExampleServer_WriteReport() {
-	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer srv.Close()
-	srv.AddReportCSV("fees", "account,fee\nEA1,1.00\n")
-	if _, err := srv.Client().Reporting.Start(context.Background(), "fees", prepaid.StartReportParams{IncludeColumnHeaders: true}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(srv.ReportRuns()[0].State)
-	srv.Advance(time.Minute)
-	run := srv.ReportRuns()[0]
-	fmt.Println(run.State, run.Records)
-	if _, err := srv.WriteReport(os.Stdout, run.ID); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// processing
-	// ready 1
-	// account,fee
-	// EA1,1.00
-}
-
-// The policy after the client's changes.
-func ExampleServer_Policy() {
-	srv, err := prepaidtest.Start(prepaidtest.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer srv.Close()
-	err = srv.Client().Policy.ChangeCategories(context.Background(), prepaidtest.DefaultCompany, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	policy, _ := srv.Policy(prepaidtest.DefaultCompany)
-	fmt.Println(policy.DefaultAction, policy.Categories)
-	// Output: allow [{7995 Betting and casino gambling}]
-}
-
-// How much of the rate limit a run has used.
-func ExampleServer_RateWindows() {
-	srv, err := prepaidtest.Start(prepaidtest.Options{FrozenClock: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer srv.Close()
-	if _, err := srv.Client().Check(context.Background()); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, window := range srv.RateWindows() {
-		fmt.Println(window.Used, "of", window.Limit, "refused", window.Refused)
-	}
-	// Output: 2 of 1000 refused 0
 }
 
 // A payment is refused, accepted and sent again: the log shows that the last request moved no money.

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// failureDeliveries is how many deliveries a failed test shows.
-const failureDeliveries = 10
+// The numbers of requests and deliveries that a failed test shows.
+const failureRequests, failureDeliveries = 20, 10
 
 // explain writes the server's last requests to the log of a failed test.
 func (s *Server) explain() {
-	if s.settings.LogOnFailure == 0 || !s.tb.Failed() {
+	if !s.tb.Failed() {
 		return
 	}
 	if twice := s.PaidTwice(); len(twice) > 0 {
 		s.tb.Logf("prepaidtest: request ids with more than one movement: %q", twice)
 	}
 	requests, deliveries := s.Requests(), s.Deliveries()
-	if text := lastLines(requests, s.settings.LogOnFailure); text != "" {
+	if text := lastLines(requests, failureRequests); text != "" {
 		s.tb.Logf("prepaidtest: the last requests, oldest first:%s", text)
 	}
 	if text := lastLines(deliveries, failureDeliveries); text != "" {

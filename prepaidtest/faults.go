@@ -55,21 +55,11 @@ func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with a pause of real time
-// between two pieces. The body ends early when the caller disconnects or the server closes.
-func SlowBody(pause time.Duration) Fault {
-	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
-}
-
 // SubstituteContentType carries the request out and sends the right body with another Content-Type, like some
 // proxies; an empty value sends no header. A response without a body is not changed.
 func SubstituteContentType(value string) Fault {
 	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
-
-// WrongLength carries the request out, adds delta to Content-Length (a negative delta subtracts, never below
-// zero), sends the body and closes the connection.
-func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
 // CommitAfter makes the faults DropBeforeCommit, Respond, RespondBody and ProxyPage carry out the request, of any operation,
 // later: d (above 0) of real time after the response was sent or the connection was cut. Such a fault is like a gateway that
@@ -149,7 +139,7 @@ type ArmedFault struct {
 
 // Faults returns the armed faults in the order armed.
 func (s *Server) Faults() []ArmedFault {
-	return each(s.faults.All(), func(one faults.Armed[faults.Fault]) ArmedFault {
+	return each(s.faults.All(), func(one faults.Armed) ArmedFault {
 		return ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
 	})
 }

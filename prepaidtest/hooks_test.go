@@ -187,16 +187,6 @@ func TestSpec_6_TransactionMessage(t *testing.T) {
 	require.JSONEq(t, string(sent), deliveries[2].Body)
 }
 
-func TestSpec_6_FilterIsASetting(t *testing.T) {
-	t.Parallel()
-	r, c := startHooked(t, Options{Filters: map[string]func(Transaction) bool{"loads": func(item Transaction) bool { return item.Type == "2950" }}, PingType: "hello", AlertType: "alert"})
-	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "loads"}))
-	id := c.AddAccount(SeedAccount{Balance: "50"})
-	c.Adjust(id, "1")
-	c.quiet()
-	require.Equal(t, []string{"hello", "transaction"}, r.types())
-}
-
 func hookSum(key, text []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(text)

@@ -111,6 +111,20 @@ func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	}
 }
 
+// CompanyAccountIDs returns the EAIDs of a company's accounts, oldest first. For an unknown id it returns none.
+func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.AccountID {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	owner := l.Company(companyID)
+	if owner == nil {
+		return nil
+	}
+	return each(owner.Accounts, accountID)
+}
+
+// RevokeTokens makes every access token issued so far invalid, as if all had expired.
+func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }
+
 // each converts a list. The result is never nil.
 func each[To, From any](list []From, convert func(From) To) []To {
 	all := make([]To, len(list))

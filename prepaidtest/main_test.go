@@ -149,18 +149,6 @@ func (c *caller) dial() net.Conn {
 	return connection
 }
 
-// open makes a GET request and returns the body, unread.
-func (c *caller) open(path string) io.Reader {
-	c.t.Helper()
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.URL+path, http.NoBody)
-	require.NoError(c.t, err)
-	request.Header = c.header("")
-	response, err := c.http.Do(request)
-	require.NoError(c.t, err)
-	c.t.Cleanup(func() { _ = response.Body.Close() })
-	return response.Body
-}
-
 // send makes a request and fails the test when no response arrives.
 func (c *caller) send(method, path, body string, header http.Header) reply {
 	c.t.Helper()

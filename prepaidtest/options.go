@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -24,9 +23,6 @@ type Options struct {
 	ClientSecret string
 	// PermittedCompanies are the companies whose policy and webhooks the caller may change. Default: all.
 	PermittedCompanies []prepaid.CompanyID
-	// AllowedAddresses is the address whitelist of section 5: other callers get 403 forbidden before any other check.
-	// As in the reference, no IPv4 subnet larger than /29 is accepted. Default: all addresses.
-	AllowedAddresses []netip.Prefix
 	// Production makes the server a production environment: the simulator's paths respond with 404. The default is a test environment.
 	Production bool
 	// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values over the limits, null
@@ -46,9 +42,6 @@ type Options struct {
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether the request took a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many of the last requests a server logs if its test fails. Before these it logs the request IDs that
-	// were paid twice, and after them the last ten deliveries. The log has no personal data. Default 20; negative: none.
-	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.
 	RequestLog int
@@ -79,8 +72,7 @@ type Options struct {
 	// at once. StartAt has no effect. If the saved server had a RandomSeed, its IDs continue, and RandomSeed has no effect.
 	//
 	// Functions cannot be saved: until you call AddReport again for a template, its saved runs fail with 500 (those of AddReportCSV and
-	// the built-in template respond as before). If a saved hook uses one of Filters, set this filter again, or Start fails. By default a
-	// server begins with only company 42.
+	// the built-in template respond as before). By default a server begins with only company 42.
 	State io.Reader
 	// StateFile is a file to begin from and to keep up to date: the whole file is written, with mode 0600, about a second after a change
 	// and, if changes are left, on Close. See Save for its secrets and State for how a server continues. If the file does not exist or is
@@ -93,66 +85,32 @@ type Options struct {
 	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
 	StateFile string
 
-	// Kind sets the seven options that follow, up to MatchByAuthorizationID: the emulator then has, of each two readings of the reference,
-	// the one that is kinder to a client. By default it has the worse reading, so that a client that works here works with either.
+	// Kind makes the emulator have, of each two readings of the reference, the one that is kinder to a client. By default it has the
+	// worse reading, so that a client that works here works with either. With Kind:
+	//   - PUT /accounts/{id} keeps the optional members that the body does not have, instead of clearing them. The whole registration is
+	//     always replaced.
+	//   - The oldest transactions of a history are first. Otherwise a new item is first, and moves all others to later pages.
+	//   - The company search sends the paging headers, which the reference does not show.
+	//   - A failed direct entry out gets 400, since the reference requires the transaction_id, instead of 200 with an empty one.
+	//   - A request to start a report with a bad token gets 401, as other operations do, instead of the 400 in its row of the reference.
+	//   - POST /simulation/reverse_clear books nothing without a matching clearing, or if that was already reversed.
+	//   - The simulator finds an authorisation by authorization_id, account_id and transaction_type alone. Otherwise acquirer_id,
+	//     merchant_id, terminal_id and mcc must match too.
 	Kind bool
-	// KeepOmittedMembers makes PUT /accounts/{id} keep the optional members that the body does not have. By default they are cleared. The
-	// whole registration is always replaced.
-	KeepOmittedMembers bool
-	// OldestTransactionsFirst lists an account's history with the oldest item first. The reference does not state the order. By default
-	// the newest item is first: a new item moves all others to later pages.
-	OldestTransactionsFirst bool
-	// CompanySearchPaging sends the paging headers in responses of the company search. By default there are none: the reference shows none.
-	CompanySearchPaging bool
-	// RefuseFailedDirectEntry makes a failed direct entry out respond with 400, since the reference requires the transaction_id. By default
-	// it has the response of a failed card-to-card transfer: 200 with an empty transaction_id.
-	RefuseFailedDirectEntry bool
-	// UnauthorizedReportStart makes a request to start a report with a bad token respond with 401, as other operations do. By default the
-	// status is 400, as in the operation's row of the reference.
-	UnauthorizedReportStart bool
-	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or if that
-	// clearing was already reversed. The reference has no condition: by default each request books a clearing reversal.
-	MatchedReversalsOnly bool
-	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
-	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
-	MatchByAuthorizationID bool
 
-	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they have no quotes.
-	QuotedStrings bool
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes
 
 	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
 	InitialStatus string
-	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers. This is the
-	// literal reading of the search's row in the reference. By default the search responds with an array in pages.
-	CompanySearchObject bool
-	// CustomPlasticExpiry makes the member plastic_expiry of a new account effective, like a manufacturing batch that allows it. By
-	// default the member has no effect.
-	CustomPlasticExpiry bool
-	// WalletProviders are the names of the three wallets in POST /accounts/{id}/wallet/{provider}. Only the first needs nonce,
-	// nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
-	WalletProviders [3]string
-	// CardNetwork is the provider member of the wallet response. Default "mastercard".
-	CardNetwork string
 	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
 	FailedTransfer EmptyTransactionID
 	// UncachedLoads makes each load (transaction_type 2950) move the money, even with the request_id of an earlier load. This is another
 	// reading of the reference, whose cache "applies to direct entry out and card-to-card transfer". By default loads are cached too, as
 	// the client assumes unless [prepaid.Config].NeverRepeatLoads is set: they are requests of the operation Card-to-card transfer.
 	UncachedLoads bool
-	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
-	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
-	// leaves the member empty.
-	CategoryWithoutMerchant *string
-
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration
-	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
-	// and end the operation. A wrong try has an envelope that can be decrypted, but a wrong one-time password or a device_id
-	// other than the operation's. The count is reset by a right try, and when it reaches PINTries. The reference has the
-	// status without a condition. The default is zero: tries are not counted.
-	PINTries int
 	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
 	// crypto.SHA256 or crypto.SHA512. The reference does not define it. The default, zero, means the OAEP hash of the envelope.
 	PINMGF1 crypto.Hash
@@ -173,13 +131,6 @@ type Options struct {
 	DeliveryTimeout time.Duration
 	// AlertEvery is the interval of undeliverable alerts, on the server's clock, while undismissed messages remain. Default one hour.
 	AlertEvery time.Duration
-	// PingType is the type member of pings, which the reference does not show. Default "ping". README.md shows the messages.
-	PingType string
-	// AlertType is the type member of alerts, which the reference does not show. Default "undeliverable_alert".
-	AlertType string
-	// Filters are further filter_specs that the server accepts, each with a function that returns true for the transactions to send.
-	// By default the server accepts only "*", like the reference.
-	Filters map[string]func(Transaction) bool
 }
 
 // PageSizes are three sizes in ascending order; they may be equal. The zero value means 1, 50 and 500.

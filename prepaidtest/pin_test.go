@@ -256,7 +256,7 @@ func TestSpec_4_7_AnyCommunicationMethodIsTaken(t *testing.T) {
 
 func TestPINChanges(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{FrozenClock: true, OTPLifetime: time.Minute, PINTries: 1}).withKeyPair()
+	c := start(t, Options{FrozenClock: true, OTPLifetime: time.Minute}).withKeyPair()
 	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
 	initiate := func(account string) string {
 		return c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+account+`"}`).object()["operation_id"].(string)

@@ -1,9 +1,7 @@
 package prepaidtest
 
 import (
-	"errors"
 	"io"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
 )
@@ -16,7 +14,7 @@ const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an error in
 // about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response short. Each
-// download calls the function, also concurrently. The text may have any length: it is not kept in memory.
+// download calls the function, also concurrently. The whole text of a download is in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
 // AddReport registers or replaces a template.
@@ -37,74 +35,4 @@ func (s *Server) AddReportCSV(name, text string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	s.service.Reports.Put(l, name, run)
-}
-
-// The states of a ReportRun (3.2).
-const (
-	// ReportProcessing is a run whose result is not ready.
-	ReportProcessing = "processing"
-	// ReportReady is a run whose result can be fetched.
-	ReportReady = "ready"
-	// ReportExpired is a run whose result is no longer available, 4 hours after its request.
-	ReportExpired = "expired"
-)
-
-// ReportRun is a run of a report template (3.2).
-type ReportRun struct {
-	// ID is the report id.
-	ID string
-	// Template is the name of the template.
-	Template string
-	// State is ReportProcessing, ReportReady or ReportExpired.
-	State string
-	// ColumnHeaders reports whether the run was started with column headers.
-	ColumnHeaders bool
-	// RequestedAt is when the run was started, on the server's clock.
-	RequestedAt time.Time
-	// ReadyAt is when the result is ready.
-	ReadyAt time.Time
-	// ExpiresAt is when the result is no longer available.
-	ExpiresAt time.Time
-	// Records is totalrecords. It is -1 for a template of AddReport: the number is unknown until the report is written.
-	Records int
-}
-
-// ReportTemplates returns the names of the report templates, sorted.
-func (s *Server) ReportTemplates() []string {
-	l := s.service.Ledger.RLock()
-	defer l.RUnlock()
-	return s.service.Reports.Templates(l)
-}
-
-// ReportRuns returns the runs of all templates, oldest first. Expired runs are listed until the next run starts.
-func (s *Server) ReportRuns() []ReportRun {
-	now := s.service.Clock.Now()
-	l := s.service.Ledger.RLock()
-	defer l.RUnlock()
-	runs := s.service.Reports.Runs(l)
-	list := make([]ReportRun, len(runs))
-	for i, r := range runs {
-		state := ReportReady
-		switch {
-		case !now.Before(r.Expires):
-			state = ReportExpired
-		case now.Before(r.Ready):
-			state = ReportProcessing
-		}
-		list[i] = ReportRun{r.ID, r.Template, state, r.ColumnHeaders, r.Requested, r.Ready, r.Expires, r.Records}
-	}
-	return list
-}
-
-// ErrNoReport is the error of WriteReport for a run that does not exist or is not in the state ReportReady.
-var ErrNoReport = errors.New("prepaidtest: there is no such report that is ready")
-
-// WriteReport writes the CSV text of a run's result, and returns its number of records. If the run is not in the
-// state ReportReady, the error is ErrNoReport; other errors are from the template's function or w.
-func (s *Server) WriteReport(w io.Writer, reportID string) (records int, err error) {
-	records, ok, err := s.service.Reports.Write(w, reportID)
-	if !ok {
-		return 0, ErrNoReport
-	}
-	return records, err
 }

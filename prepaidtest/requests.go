@@ -22,7 +22,7 @@ type Request struct {
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent or, if it is still being sent, was ready.
+	// Duration is the wall time from arrival until the response was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
@@ -52,8 +52,8 @@ type Request struct {
 	// Header holds the headers. Values are masked, except Content-Type, Content-Length, Accept, Accept-Encoding,
 	// User-Agent, Host, Traceparent and the scheme of Authorization.
 	Header http.Header
-	// Body is the request body, cut at 16 KiB. Members that are secret by the reference or by name are masked at any
-	// depth. A body that is neither a JSON object nor a valid form of a token request is masked as a whole.
+	// Body is the request body, cut at 16 KiB. Members that are secret by the reference, or that it does not list, are masked at
+	// any depth. With Lenient an unlisted member is shown unless its name is that of a secret. A body that is neither a JSON object of the operation nor a valid form of a token request is masked as a whole.
 	Body string
 	// Client is the caller's address without the port.
 	Client string
@@ -67,7 +67,7 @@ type Request struct {
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
 	// ResponseBody is the body of the response as the server made it, even if a fault kept it from the caller. Secrets
-	// are masked, and the text is cut at 16 KiB. It is empty for reports, which are not kept in memory.
+	// are masked, and the text is cut at 16 KiB. It is empty for reports.
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
@@ -160,7 +160,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 		if c.Request.URL.RawQuery != "" {
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
-		entry.Body = requestlog.Body(c.Body, c.Readable)
+		entry.Body = requestlog.Body(c.Route, c.Body, c.Form.Lenient)
 		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
 		if fault != nil {
 			entry.FaultForm = fault.Form(entry.ResponseBody)
@@ -171,9 +171,4 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 		s.settings.Logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
 			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("duration", took))
 	}
-}
-
-// sent sets the duration in a request's entry: a fault needed this time to send the response.
-func (s *Server) sent(entry Request, took time.Duration) {
-	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

@@ -9,19 +9,16 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
 // ServeHTTP responds to one request. The server calls it for requests to its own address; use it to mount the
-// emulator in another server. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413. On the
-// server's own address, a body that takes longer than a minute gets 408.
+// emulator in another server. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.activity.Enter() {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
 		return
 	}
 	defer s.activity.Leave()
-	limited := exchange.LimitBody(s.http, w, r)
 	if s.settings.Page != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
 		s.settings.Page.ServeHTTP(w, r)
 		return
@@ -29,7 +26,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	s.service.Clock.Settle()
 	c := &exchange.Call{Form: s.settings.form, Request: r, At: s.service.Clock.Now()}
-	if !c.ReadBody(w, limited) {
+	if !c.ReadBody(w) {
 		return
 	}
 	c.Cached = s.service.Transfers.Cached()
@@ -39,34 +36,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
 	fault.RewriteHeader(&response)
-	switch { // log the request before the caller can look it up, except for responses that are made while being sent
-	case fault.TakesOver():
-		s.record(&entry, c, response, fault, time.Since(began))
-		fault.Send(s.activity, w, response)
-	case response.Stream == nil:
-		s.record(&entry, c, response, fault, time.Since(began))
-		response.Write(fault.Slow(s.activity, w, r), r, s.front)
-	default:
-		sent := c.WriteStream(fault.Slow(s.activity, w, r), response)
-		s.record(&entry, c, sent, fault, time.Since(began))
+	s.record(&entry, c, response, fault, time.Since(began)) // before the caller can look it up
+	if fault.TakesOver() {
+		fault.Send(w, response)
+		return
 	}
-	if fault != nil {
-		s.sent(entry, time.Since(began))
-	}
-	response.Release()
+	response.Write(w)
 }
 
-// respond returns the response to a request. It checks in a gateway's order: address, size, expectations of the test,
+// respond returns the response to a request. It checks in a gateway's order: size, expectations of the test,
 // rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
-	if !gate.Whitelist(s.settings.AllowedAddresses).Admits(clientAddress(c.Request)) {
-		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
-	}
-	if c.Late {
-		return c.Refuse(http.StatusRequestTimeout, "invalid_request", "the body did not arrive in time"), nil
-	}
-	if c.TooLarge() {
+	if c.TooLarge {
 		return c.Refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
 	}
 	if unexpected := s.unexpected(c); unexpected != nil {
@@ -132,7 +114,7 @@ func (s *Server) runOn(c exchange.Call, d time.Duration) {
 		defer end()
 		s.activity.Pause(d, nil)
 		s.service.Clock.Settle()
-		s.carryOut(&c).Release()
+		s.carryOut(&c)
 		if counted {
 			s.activity.End(1)
 		}

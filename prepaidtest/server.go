@@ -34,8 +34,8 @@ type Server struct {
 	rates          *gate.RateLimiter
 	activity       *activity.Activity
 	service        *service.Service
-	faults         *faults.Queue[faults.Fault]
-	deliveryFaults *faults.Queue[faults.Delivery]
+	faults         *faults.Queue
+	deliveryFaults *faults.Queue
 	decider        decider
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
@@ -43,7 +43,6 @@ type Server struct {
 
 	network *memoryNetwork // nil without Options.InMemory
 	http    *http.Server   // nil until serving
-	front   *exchange.Door // nil until serving
 
 	mu      sync.Mutex     // guards all below
 	allowed []string       // by AllowOnly; empty for all operations
@@ -87,10 +86,10 @@ func newServer(tb testing.TB, options Options) (*Server, error) {
 	}
 	s := &Server{
 		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.RateLimit, settings.RateWindow),
-		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
-		requests: ring.NewWeighed(settings.service.Hooks.LogSize, logMemory, Request.weight),
+		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1),
+		requests: ring.New(settings.service.Hooks.LogSize, logMemory, Request.weight),
 	}
-	s.deliveryFaults = faults.NewQueue("", settings.service.Seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
+	s.deliveryFaults = faults.NewQueue("", settings.service.Seed, 2)
 	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
 	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()
@@ -157,10 +156,8 @@ func (s *Server) listen() error {
 		})
 	}
 	s.URL = "http://" + listener.Addr().String() + exchange.Prefix + "/"
-	s.front = exchange.NewDoor(listener)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	s.activity.Run(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
-	s.activity.Run(s.front.Run)
+	s.activity.Run(func() { _ = s.http.Serve(listener) }) // always returns ErrServerClosed after Close
 	return nil
 }
 
@@ -180,7 +177,6 @@ func (s *Server) Close() error {
 	s.activity.Stop()
 	if s.http != nil {
 		problems = append(problems, s.http.Close())
-		s.front.Stop()
 	}
 	s.service.Clock.Close()
 	s.activity.Wait()

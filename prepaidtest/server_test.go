@@ -80,7 +80,7 @@ func TestSpec_5_Rule3_SeveralTokensUntilTheSecondTheyExpire(t *testing.T) {
 
 func TestSpec_4_2_BadTokenOnReportStartIsASetting(t *testing.T) {
 	t.Parallel()
-	for status, options := range map[int]Options{400: {}, 401: {UnauthorizedReportStart: true}} {
+	for status, options := range map[int]Options{400: {}, 401: {Kind: true}} {
 		c := start(t, options)
 		path := "reporting/templates/daily_settlement"
 		c.send("GET", path+"?include_column_headers=true", "", http.Header{}).refused(status, "unauthorized")
@@ -169,23 +169,11 @@ func TestOptionsAreChecked(t *testing.T) {
 	for name, option := range map[string]Options{
 		"Vendor": {Vendor: "a b"}, "ClientID": {ClientID: "a:b"}, "PageSizes": {PageSizes: PageSizes{Least: 5, Normal: 2, Most: 10}}, "TokenLifetime": {TokenLifetime: -1},
 		"RateWindow": {RateWindow: -1}, "InitialStatus": {InitialStatus: "new"},
-		"PINTries": {PINTries: -1}, "PINMGF1": {PINMGF1: crypto.MD5},
+		"PINMGF1": {PINMGF1: crypto.MD5},
 	} {
 		_, err := Start(option)
 		require.ErrorContains(t, err, name)
 	}
-}
-
-func TestKindIsEachKindReading(t *testing.T) {
-	t.Parallel()
-	kind, err := newSettings(Options{Kind: true})
-	require.NoError(t, err)
-	each, err := newSettings(Options{
-		KeepOmittedMembers: true, OldestTransactionsFirst: true, CompanySearchPaging: true, RefuseFailedDirectEntry: true,
-		UnauthorizedReportStart: true, MatchedReversalsOnly: true, MatchByAuthorizationID: true,
-	})
-	require.NoError(t, err)
-	require.Equal(t, each.service, kind.service)
 }
 
 func TestStartForAProgram(t *testing.T) {

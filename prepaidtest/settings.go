@@ -13,7 +13,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
@@ -33,45 +32,29 @@ func newSettings(o Options) (settings, error) {
 	o.ClientID, o.ClientSecret = cmp.Or(o.ClientID, "emulator-client"), cmp.Or(o.ClientSecret, "emulator-secret")
 	o.Vendor, o.ListenOn = cmp.Or(o.Vendor, "vendor"), cmp.Or(o.ListenOn, "127.0.0.1:0")
 	o.RateLimit, o.RateWindow = max(cmp.Or(o.RateLimit, 1000), 0), cmp.Or(o.RateWindow, 10*time.Second)
-	o.LogOnFailure = max(cmp.Or(o.LogOnFailure, 20), 0)
 	o.InitialStatus = cmp.Or(o.InitialStatus, "pre_active")
 	o.PageSizes = cmp.Or(o.PageSizes, PageSizes{Least: 1, Normal: 50, Most: 500})
-	o.WalletProviders = cmp.Or(o.WalletProviders, [3]string{"applepay", "googlepay", "samsungpay"})
-	o.CategoryWithoutMerchant = cmp.Or(o.CategoryWithoutMerchant, new("0000"))
 	o.Signature = cmp.Or(o.Signature, &Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"})
-	if o.Kind {
-		o.KeepOmittedMembers, o.OldestTransactionsFirst, o.CompanySearchPaging, o.RefuseFailedDirectEntry = true, true, true, true
-		o.UnauthorizedReportStart, o.MatchedReversalsOnly, o.MatchByAuthorizationID = true, true, true
-	}
-	filters := make(map[string]func(ledger.Item) bool)
-	for spec, match := range o.Filters {
-		filters[spec] = func(i ledger.Item) bool { return match(transactionOf(i)) }
-	}
 	s := settings{Options: o}
 	s.form = &exchange.Form{
-		MediaType: "application/vnd." + o.Vendor + "+json", Lenient: o.Lenient, QuotedStrings: o.QuotedStrings, PageSizes: wire.PageSizes(o.PageSizes),
+		MediaType: "application/vnd." + o.Vendor + "+json", Lenient: o.Lenient, PageSizes: wire.PageSizes(o.PageSizes),
 	}
 	s.service = service.Options{
 		Start: o.StartAt, Frozen: o.FrozenClock, Seed: o.RandomSeed,
-		Permitted: slices.Clone(o.PermittedCompanies), NoCategory: *o.CategoryWithoutMerchant, ReportDelay: delay(o.ReportDelay),
+		Permitted: slices.Clone(o.PermittedCompanies), ReportDelay: delay(o.ReportDelay),
 		Tokens: gate.TokenOptions{
-			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), UnauthorizedReport: o.UnauthorizedReportStart,
+			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), Kind: o.Kind,
 		},
-		Accounts: accounts.Options{
-			InitialStatus: o.InitialStatus, KeepOmitted: o.KeepOmittedMembers, CustomPlasticExpiry: o.CustomPlasticExpiry, OldestFirst: o.OldestTransactionsFirst,
-			CompanyPaging: o.CompanySearchPaging, CompanyObject: o.CompanySearchObject,
-			WalletWithCertificates: o.WalletProviders[0], OtherWallets: o.WalletProviders[1:], CardNetwork: cmp.Or(o.CardNetwork, "mastercard"),
-		},
+		Accounts: accounts.Options{InitialStatus: o.InitialStatus, Kind: o.Kind},
 		Transfers: transfers.Options{
-			Failed: transfers.EmptyID(o.FailedTransfer), RefuseDirectEntry: o.RefuseFailedDirectEntry, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
+			Failed: transfers.EmptyID(o.FailedTransfer), Kind: o.Kind, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
 		},
-		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
-		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},
+		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), Kind: o.Kind},
+		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), MGF1: o.PINMGF1},
 		Hooks: hooks.Options{
 			MediaType: s.form.MediaType, Roots: o.WebhookRoots, HTTPLoopback: o.AllowHTTPOnLoopback, Lenient: s.Lenient, Signature: hooks.Signing(*o.Signature),
 			Retries: o.DeliveryRetries, Timeout: cmp.Or(o.DeliveryTimeout, 5*time.Second), AlertEvery: cmp.Or(o.AlertEvery, time.Hour),
-			PingType: cmp.Or(o.PingType, "ping"), AlertType: cmp.Or(o.AlertType, "undeliverable_alert"),
-			Filters: filters, LogSize: max(cmp.Or(o.RequestLog, 10_000), 0),
+			LogSize: max(cmp.Or(o.RequestLog, 10_000), 0),
 		},
 	}
 	return s, s.validate()
@@ -94,9 +77,6 @@ func (s *settings) validate() error {
 	check(s.TokenLifetime >= 0, "TokenLifetime: must not be negative")
 	check(s.RateWindow > 0, "RateWindow: must not be negative")
 	check(slices.Contains(AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
-	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
-	check(s.PINTries >= 0, "PINTries: must not be negative")
 	check(slices.Contains([]crypto.Hash{0, crypto.SHA1, crypto.SHA256, crypto.SHA512}, s.PINMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
-	check(!slices.ContainsFunc(s.AllowedAddresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
 	return errors.Join(faults...)
 }

@@ -3,6 +3,7 @@ package prepaidtest
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func TestSpec_4_4_OptionalMembersOfACreation(t *testing.T) {
 func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, oldest := range []bool{false, true} {
-		c := start(t, Options{FrozenClock: true, OldestTransactionsFirst: oldest})
+		c := start(t, Options{FrozenClock: true, Kind: oldest})
 		id := c.AddAccount(SeedAccount{})
 		for _, amount := range []string{"1", "2", "3"} {
 			c.Adjust(id, amount)
@@ -135,14 +136,15 @@ func TestSpec_2_2_ProductAndAccountTypes(t *testing.T) {
 // A response has whole seconds. A request may have a fraction, as JavaScript writes it, and either way to write UTC.
 func TestSpec_1_DateTimesAreUTCWholeSeconds(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{CustomPlasticExpiry: true})
+	c := start(t, Options{})
 	for _, value := range []string{
 		"2031-01-02T03:04:05Z", "2031-01-02T03:04:05.000Z", "2031-01-02T03:04:05.9Z", "2031-01-02T03:04:05.123456789Z", "2031-01-02T03:04:05+00:00",
 		"2031-01-02T03:04:05.5+00:00",
 	} {
-		got := c.post("accounts", body(t, creation, map[string]any{"plastic_expiry": value, "registration.date_of_birth": value}))
+		got := c.post("accounts", body(t, creation, map[string]any{"account_expiry": value, "client_account_key": value, "registration.date_of_birth": value}))
 		require.Equal(t, 201, got.status, value)
-		require.Equal(t, "2031-01-02T03:04:05Z", got.object()["plastic_expiry"], value)
+		made := c.get("accounts?client_id=acme&client_account_key=" + url.QueryEscape(value)).ok().list()
+		require.Equal(t, "2031-01-02T03:04:05Z", made[0]["account_expiry"], value)
 	}
 	for _, value := range []string{
 		"2031-01-02", "2031-01-02T03:04:05+10:00", "2031-01-02T03:04:05", "2031-02-29T00:00:00Z", "2031-01-02 03:04:05Z", "", "2031-01-02T03:04:05.Z",

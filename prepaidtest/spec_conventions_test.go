@@ -62,7 +62,7 @@ func (c *caller) emptyCompany(id prepaid.CompanyID) prepaid.CompanyID {
 
 func TestSpec_1_PagingOfEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{CompanySearchPaging: true, PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
+	c := start(t, Options{Kind: true, PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
 	for _, path := range pagedOperations(t, c) {
 		for _, test := range []struct {
 			query       string
@@ -91,7 +91,7 @@ func TestSpec_1_PagingOfEachOperation(t *testing.T) {
 
 func TestSpec_1_AnEmptySetIs204WithTheHeaders(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{CompanySearchPaging: true})
+	c := start(t, Options{Kind: true})
 	id := c.AddAccount(SeedAccount{CompanyID: c.emptyCompany(8)})
 	for _, path := range []string{"accounts?client_id=acme&client_account_key=x&", "accounts/company/42?", "accounts/" + id + "/transactions?", "hooks?"} {
 		for _, query := range []string{"", "page_number=5", "page_size=7"} {
@@ -151,7 +151,7 @@ func operationPath(name string) (method, path string) {
 
 func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t, Options{FrozenClock: true, TokenLifetime: time.Hour, UnauthorizedReportStart: true})
+	c := start(t, Options{FrozenClock: true, TokenLifetime: time.Hour, Kind: true})
 	expired := c.token
 	c.Advance(time.Hour)
 	valid := c.newToken()

@@ -119,7 +119,7 @@ func TestSpec_4_6_WhatMatches(t *testing.T) {
 
 func TestSpec_4_6_WhatMatchesIsASetting(t *testing.T) {
 	t.Parallel()
-	s := simulate(t, Options{MatchByAuthorizationID: true})
+	s := simulate(t, Options{Kind: true})
 	_, _, id := s.run("transact", nil)
 	elsewhere := map[string]any{"acquirer_id": "2", "merchant_id": "N", "terminal_id": "U", "mcc": "5814", "amount": 1}
 	ok, _, _ := s.run("reverse", elsewhere)

@@ -19,9 +19,9 @@ import (
 // No document makes a server that would fail later.
 func TestWithState_RefusesByPlace(t *testing.T) {
 	t.Parallel()
-	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Hour}, Filters: map[string]func(Transaction) bool{"big": func(Transaction) bool { return true }}})
+	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Hour}})
 	id := c.AddAccount(SeedAccount{Balance: "5"})
-	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "big"}))
+	c.addHook(hookText(t, r.URL, nil))
 	c.AddReportCSV("fixed", "a\n")
 	require.Equal(t, 200, c.get("reporting/templates/fixed?include_column_headers=true").status)
 	require.Equal(t, 200, c.get("reporting/templates/"+DailySettlement+"?include_column_headers=true").status)
@@ -36,11 +36,6 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 	c.Adjust(id, "1")
 	c.quiet()
 	text := c.text()
-
-	filters := map[string]func(Transaction) bool{"big": func(Transaction) bool { return false }}
-	_, err := Start(Options{State: strings.NewReader(text)})
-	require.EqualError(t, err, "prepaidtest: State: hooks[0] has a filter_spec that must be given in Filters again")
-	require.NoError(t, started(t, Options{Filters: filters, State: strings.NewReader(text)}).Close())
 
 	for rule, change := range map[string]func(d map[string]any){
 		"companies[1] is there twice": func(d map[string]any) { d["companies"] = append(list(d, "companies"), list(d, "companies")[0]) },
@@ -78,7 +73,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		change(d)
 		changed, err := json.Marshal(d)
 		require.NoError(t, err)
-		s, err := Start(Options{Filters: filters, State: bytes.NewReader(changed)})
+		s, err := Start(Options{State: bytes.NewReader(changed)})
 		if err == nil {
 			_ = s.Close()
 		}
@@ -86,11 +81,11 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2")
 	}
 	for _, part := range []string{"", "{", text[:len(text)/2]} {
-		_, err := Start(Options{Filters: filters, State: strings.NewReader(part)})
+		_, err := Start(Options{State: strings.NewReader(part)})
 		require.ErrorContains(t, err, "prepaidtest: State: the state is not JSON, or not all of it")
 	}
 	unread := errors.New("unread")
-	_, err = Start(Options{State: iotest.ErrReader(unread)})
+	_, err := Start(Options{State: iotest.ErrReader(unread)})
 	require.ErrorIs(t, err, unread)
 }
 

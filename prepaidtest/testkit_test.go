@@ -1,7 +1,6 @@
 package prepaidtest
 
 import (
-	"crypto"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -126,14 +125,9 @@ func (w *watched) end() {
 func TestLogOnFailure(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	for _, test := range []struct {
-		failed  bool
-		options Options
-		lines   int
-	}{{true, Options{}, 20}, {true, Options{LogOnFailure: 3}, 3}, {true, Options{LogOnFailure: -1}, 0}, {false, Options{}, 0}} {
-		w := &watched{failures: failures{TB: t}, failed: test.failed}
-		test.options.WebhookRoots = r.pool()
-		c := startFor(t, w, test.options)
+	for _, failed := range []bool{true, false} {
+		w := &watched{failures: failures{TB: t}, failed: failed}
+		c := startFor(t, w, Options{WebhookRoots: r.pool()})
 		c.token = c.newToken()
 		c.addHook(hookText(t, r.URL, nil))
 		id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -146,12 +140,12 @@ func TestLogOnFailure(t *testing.T) {
 		}
 		c.do("PUT", "accounts/"+id+"/status", `{}`)
 		w.end()
-		if test.lines == 0 {
+		if !failed {
 			require.Empty(t, w.logs)
 			continue
 		}
 		require.Len(t, w.logs, 2)
-		require.Equal(t, test.lines, strings.Count(w.logs[0], "\n"))
+		require.Equal(t, failureRequests, strings.Count(w.logs[0], "\n"))
 		require.Contains(t, w.logs[0], "invalid_request: invalid fields: status is required")
 		require.NotContains(t, w.logs[0], "Ada")
 		require.Equal(t, 10, strings.Count(w.logs[1], "\n"))
@@ -181,44 +175,4 @@ func TestAllowOnly(t *testing.T) {
 	c.AllowOnly()
 	c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`).empty(200)
 	require.Len(t, recorder.messages, 3)
-}
-
-func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
-	t.Parallel()
-	c := start(t, Options{PINTries: 3}).withKeyPair()
-	id := c.AddAccount(SeedAccount{})
-	initiate := func() (operation, otp string) {
-		operation = c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
-		return operation, c.OTP(operation)
-	}
-	send := func(step, operation, otp, device string) reply {
-		sealed := seal(t, c.PINCertificate(), crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"1234"}`)
-		return c.post("pin/"+step, body(t, `{"device_id":"`+device+`","ip_address":"i","operation_id":"`+operation+`"}`, sealed))
-	}
-	first, otp := initiate()
-	send("validate", first, "x", "d").refused(400, "invalid_otp")
-	send("execute", first, "x", "d").refused(400, "invalid_otp")
-	send("validate", first, otp, "d").ok() // starts the count again
-	send("validate", first, otp, "other").refused(400, "invalid_device")
-	send("validate", first, "x", "d").refused(400, "invalid_otp")
-	require.Equal(t, "active", c.Status(id))
-	second, good := initiate()
-	send("execute", second, "x", "d").refused(400, "invalid_otp")
-	require.Equal(t, "inactive_pin_tries_exceeded", c.Status(id), "tries count over all changes of the account")
-	send("execute", second, good, "d").refused(400, "invalid_operation")
-	require.Empty(t, c.PINOf(id))
-
-	c.SetStatus(id, "active")
-	third, good := initiate()
-	send("execute", third, "x", "d").refused(400, "invalid_otp")
-	require.Equal(t, "active", c.Status(id), "the count began again")
-	send("execute", third, good, "d").ok()
-
-	c = start(t, Options{}).withKeyPair()
-	id = c.AddAccount(SeedAccount{})
-	fourth, good := initiate()
-	for range 20 {
-		send("execute", fourth, "x", "d").refused(400, "invalid_otp")
-	}
-	send("execute", fourth, good, "d").ok()
 }

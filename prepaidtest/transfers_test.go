@@ -255,7 +255,7 @@ func TestSpec_4_4_Transfer_TransactionType(t *testing.T) {
 func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []bool{false, true} {
-		c := start(t, Options{RefuseFailedDirectEntry: refused})
+		c := start(t, Options{Kind: refused})
 		got := c.post("accounts/"+c.AddAccount(SeedAccount{Balance: "9.99"})+"/directentryout", directEntry(t, nil))
 		if refused {
 			require.Contains(t, got.refused(400, "invalid_request"), "amount")

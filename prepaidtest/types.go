@@ -25,12 +25,10 @@ type (
 	WalletToken = state.WalletToken
 	// WalletDevice is the device of a wallet token.
 	WalletDevice = state.WalletDevice
-	// PolicyMerchant is a card acceptor that a policy lists.
-	PolicyMerchant = state.PolicyMerchant
-	// PolicyTerminal is a terminal that a policy lists.
-	PolicyTerminal = state.PolicyTerminal
 	// PINChange is a PIN change. If you print it, the text has only operation and expiry.
 	PINChange = state.PINChange
+	// Delivery is one attempt to deliver a message.
+	Delivery = state.Delivery
 	// MessageState is an undeliverable message (2.14).
 	MessageState = state.Message
 )

@@ -20,7 +20,8 @@ func TestStateInJSON(t *testing.T) {
 		require.Equal(t, []any{http.StatusOK, "application/json"}, []any{got.Status, got.Header.Get("Content-Type")})
 		require.NoError(t, json.Unmarshal([]byte(got.Body), into))
 	}
-	p.server.Simulate(prepaidtest.Simulation{AccountID: grace, Amount: "12.50", MerchantCategoryCode: "5411", CardAcceptorID: "SHOP", TerminalID: "T", AcquirerID: "4"})
+	require.Contains(t, p.Call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+grace+`","amount":12.50,"mcc":"5411",
+		"merchant_id":"SHOP","terminal_id":"T","acquirer_id":"4"}`).Body, "Approved")
 	require.Regexp(t, `"authorizations":\[\{"authorization_id":"\d+","transaction_type":"Purchase","amount":12\.50,"state":"open"\}\]`, p.JSON("accounts/"+grace))
 	require.Regexp(t, `data-name="Remaining">12\.50<.*>open<.*>SHOP<`, p.Get("/accounts/"+grace).Body)
 

@@ -2,7 +2,6 @@ package internal_test
 
 import (
 	"net/http"
-	"strconv"
 	"testing"
 	"time"
 
@@ -24,15 +23,4 @@ func TestTokens_Changes(t *testing.T) {
 	require.Equal(t, changes, tokens.Changes(), "to look changes nothing")
 	tokens.Revoke()
 	require.Greater(t, tokens.Changes(), changes)
-}
-
-// The addresses of callers are forgotten before they are many.
-func TestRateLimiter_ForgetsAddresses(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := gate.NewRateLimiter(1, time.Minute)
-	for i := range 5000 {
-		require.Zero(t, l.Exceeded(strconv.Itoa(i), at))
-	}
-	require.Less(t, len(l.Windows(at)), 2000)
 }

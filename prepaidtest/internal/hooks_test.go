@@ -20,7 +20,7 @@ func TestUndelivered_CopiesNothing(t *testing.T) {
 	t.Parallel()
 	source, running := ids.New(nil), activity.New()
 	books := ledger.New(ledger.Options{IDs: source})
-	armed := faults.NewQueue("", nil, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
+	armed := faults.NewQueue("", nil, 2)
 	s := hooks.New(books, clock.New(time.Time{}, true), source, running, armed, hooks.Options{AlertEvery: time.Hour})
 	l := books.Lock()
 	a := l.NewAccount(l.PutCompany(state.Company{ID: 42}), time.Now())

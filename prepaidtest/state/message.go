@@ -6,6 +6,9 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
+// HookID is the UUID of a webhook.
+type HookID = prepaid.HookID
+
 // MessageID is the UUID of a webhook message.
 type MessageID = prepaid.MessageID
 

@@ -18,7 +18,7 @@ type PINChange struct {
 	OTP string `json:"otp"`
 	// ExpiresAt is in UTC, on the server's clock.
 	ExpiresAt time.Time `json:"expires"`
-	// Finished reports that the PIN was set, or that there were too many wrong tries.
+	// Finished reports that the PIN was set.
 	Finished bool `json:"finished"`
 }
 

@@ -3,11 +3,9 @@ package load
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -115,38 +113,4 @@ func TestMemoryIsFlatOverManyRequests(t *testing.T) {
 	ended := round(10_000)
 	t.Logf("heap after 5,000 requests %d KB, after 15,000 %d KB", begun>>10, ended>>10)
 	require.Less(t, ended, begun+1<<15, "less than four bytes a request")
-}
-
-// A report of 100 MB passes through, and only a few buffers are held at any time. Not parallel: it measures the heap.
-func TestReportsAreNotHeldInMemory(t *testing.T) {
-	e := &emulated{Server: prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: -1}), t: t}
-	e.authorise()
-	line := strings.Repeat("x", 1022) + "\r\n"
-	const lines = 100 << 10
-	live := func() uint64 { // garbage not yet collected does not count
-		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	var peak uint64
-	e.AddReport("large", func(w io.Writer, _ bool) (int, error) {
-		for i := range lines {
-			if _, err := io.WriteString(w, line); err != nil {
-				return 0, err
-			}
-			if i%(lines/20) == 0 {
-				peak = max(peak, live())
-			}
-		}
-		return lines, nil
-	})
-	started := httptest.NewRecorder()
-	e.send(started, http.MethodGet, "reporting/templates/large?include_column_headers=false", "", 0)
-	require.Equal(t, http.StatusOK, started.Code)
-	runtime.GC() //nolint:revive // what was there before does not count
-	before := live()
-	var w discard
-	e.send(&w, http.MethodGet, "reporting/templates/large/reports/"+started.Body.String(), "", 0)
-	require.Greater(t, w.written, int64(lines)*1024)
-	require.Less(t, peak, before+16<<20)
 }

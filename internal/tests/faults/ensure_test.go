@@ -96,7 +96,7 @@ func (c ensureFault) meet(t *testing.T, position int) {
 	s := newEnsureStage(t)
 	const operation = "POST /policy/{id}/merchants"
 	if position == 1 {
-		s.Inject(operation, prepaidtest.SlowBody(0)) // for the first call, which has no body
+		s.Inject(operation, prepaidtest.Fault{}) // for the first call, which has no body
 	}
 	s.Inject(operation, c.fault)
 	counts, err := ensure(t.Context(), s.client)
@@ -125,7 +125,7 @@ func TestEnsureCannotReadBack(t *testing.T) {
 		s := newEnsureStage(t)
 		unreadable := func() {
 			s.ClearFaults()
-			s.Inject("GET /policy/{id}/merchants", prepaidtest.SlowBody(0), prepaidtest.Respond(403, "").Always())
+			s.Inject("GET /policy/{id}/merchants", prepaidtest.Fault{}, prepaidtest.Respond(403, "").Always())
 		}
 		unreadable()
 		s.Inject("POST /policy/{id}/merchants", prepaidtest.CommitThenDrop())

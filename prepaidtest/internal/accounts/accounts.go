@@ -22,15 +22,9 @@ type Accounts struct {
 
 // Options are the choices that the reference leaves open about accounts.
 type Options struct {
-	InitialStatus          string
-	KeepOmitted            bool // an update keeps members that its body omits
-	CustomPlasticExpiry    bool
-	OldestFirst            bool // order of a history
-	CompanyPaging          bool // paging headers on the company search
-	CompanyObject          bool // the company search returns the first account found, not an array
-	WalletWithCertificates string
-	OtherWallets           []string
-	CardNetwork            string
+	InitialStatus string
+	// Kind keeps the members that an update omits, lists the oldest transactions first, and sends the paging headers of the company search.
+	Kind bool
 }
 
 // New makes the operations on accounts.

@@ -53,9 +53,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	if other := in.CorrespondingAccountID; other != "" && l.Account(string(other)) == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
-	if !s.with.CustomPlasticExpiry {
-		in.PlasticExpiry = time.Time{}
-	}
+	in.PlasticExpiry = time.Time{} // only some manufacturing batches allow it
 	in.Status, in.AccountExpiry = s.with.InitialStatus, cmp.Or(in.GiftExpiry, in.AccountExpiry)
 	a := l.Open(owner, in.Account, in.Load, "initial load", s.clock.Now())
 	return c.Encoded(http.StatusCreated, a.Append(nil, "CreatedAccount", nil))
@@ -72,13 +70,13 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	}
 	var changed []string
 	for _, member := range c.Route.Request.JSON().Properties {
-		if ledger.Stores(member.Name) && (!s.with.KeepOmitted || c.Has(member.Name)) {
+		if ledger.Stores(member.Name) && (!s.with.Kind || c.Has(member.Name)) {
 			changed = append(changed, member.Name)
 		}
 	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
 		wire.Assign(&a.Account, &in.Account, changed)
-		a.Register(&in.Registration)
+		a.Cardholder = &in.Registration
 		if slices.Contains(changed, "client_account_key") {
 			l.Reindex(a, in.Key)
 		}

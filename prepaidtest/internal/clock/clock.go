@@ -11,7 +11,6 @@ package clock
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"sync"
@@ -30,8 +29,7 @@ type Clock struct {
 	run sync.Mutex // held while tasks run
 
 	mu     sync.Mutex
-	tasks  taskQueue
-	serial int
+	tasks  []Task // by due time, then by age
 	timer  *time.Timer
 	closed bool
 }
@@ -44,9 +42,8 @@ type Job interface {
 
 // Task is a job with its due time.
 type Task struct {
-	Due    time.Time
-	serial int
-	Job    Job
+	Due time.Time
+	Job Job
 }
 
 // New makes a clock that shows origin, or the real time if origin is zero.
@@ -98,17 +95,17 @@ func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
 
 // Push adds a task. The caller holds c.mu.
 func (c *Clock) Push(due time.Time, j Job) {
-	c.serial++
-	heap.Push(&c.tasks, Task{Due: due, serial: c.serial, Job: j})
+	place, _ := slices.BinarySearchFunc(c.tasks, due, func(t Task, due time.Time) int {
+		return cmp.Or(t.Due.Compare(due), -1) // after the tasks with the same due time
+	})
+	c.tasks = slices.Insert(c.tasks, place, Task{Due: due, Job: j})
 }
 
 // Waiting returns the pending tasks in order.
 func (c *Clock) Waiting() []Task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.SortedFunc(slices.Values(c.tasks), func(a, b Task) int {
-		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.serial, b.serial))
-	})
+	return slices.Clone(c.tasks)
 }
 
 // Resume starts the clock after Restore, and runs overdue tasks.
@@ -148,7 +145,9 @@ func (c *Clock) pop() (Task, bool) {
 		c.arm()
 		return Task{}, false
 	}
-	return heap.Pop(&c.tasks).(Task), true
+	first := c.tasks[0]
+	c.tasks = slices.Delete(c.tasks, 0, 1)
+	return first, true
 }
 
 // arm sets the timer for the next task. The caller holds c.mu.
@@ -179,31 +178,6 @@ func (c *Clock) Close() {
 	}
 	c.mu.Unlock()
 	c.runDue() // runs nothing, since c is closed, but waits for the running task
-}
-
-// taskQueue orders tasks by due time, then by age.
-type taskQueue []Task
-
-func (q taskQueue) Len() int { return len(q) }
-
-func (q taskQueue) Less(i, j int) bool {
-	if q[i].Due.Equal(q[j].Due) {
-		return q[i].serial < q[j].serial
-	}
-	return q[i].Due.Before(q[j].Due)
-}
-
-func (q taskQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-// Push is for container/heap.
-func (q *taskQueue) Push(x any) { *q = append(*q, x.(Task)) }
-
-// Pop is for container/heap.
-func (q *taskQueue) Pop() any {
-	last := len(*q) - 1
-	popped := (*q)[last]
-	*q = (*q)[:last]
-	return popped
 }
 
 // Hold makes the clock run no task until release is called, so that each task is either pending or done.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,11 +14,9 @@ const mediaOctets = "application/octet-stream"
 
 // Form has choices that the reference leaves open about requests and responses.
 type Form struct {
-	MediaType     string // of JSON bodies
-	Lenient       bool   // limits and unknown names are not checked
-	QuotedStrings bool   // octet streams are JSON strings
-	PageSizes     wire.PageSizes
-	buffers       buffers
+	MediaType string // of JSON bodies
+	Lenient   bool   // limits and unknown names are not checked
+	PageSizes wire.PageSizes
 }
 
 // Call is one request on its way through the server.
@@ -32,8 +29,7 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // number of transfer responses cached before arrival
 
-	Readable bool // body was read as a JSON object
-	Late     bool // body did not arrive in time
+	TooLarge bool // body exceeds MaxBody
 	Replayed bool // response is the cached one of an earlier request
 
 	checked []byte // canonical form of the body
@@ -50,11 +46,8 @@ func (c *Call) Encoded(status int, text []byte) Response {
 	return Response{Status: status, ContentType: c.Form.MediaType, Body: text}
 }
 
-// Octets responds with a bare string, or a quoted string with QuotedStrings.
+// Octets responds with a string without quotes.
 func (c *Call) Octets(text string) Response {
-	if c.Form.QuotedStrings {
-		text = strconv.Quote(text)
-	}
 	return Response{Status: http.StatusOK, ContentType: mediaOctets, Body: []byte(text)}
 }
 
@@ -93,7 +86,7 @@ func Paged[T any](c *Call, items []T, write func(to []byte, item T) []byte) Resp
 	if from == to {
 		return Response{Status: http.StatusNoContent, Page: info}
 	}
-	text := append(c.Form.buffers.get(), '[')
+	text := []byte{'['}
 	for i, item := range items[from:to] {
 		if i > 0 {
 			text = append(text, ',')
@@ -101,6 +94,6 @@ func Paged[T any](c *Call, items []T, write func(to []byte, item T) []byte) Resp
 		text = write(text, item)
 	}
 	response := c.Encoded(http.StatusOK, append(text, ']'))
-	response.Page, response.pool = info, &c.Form.buffers
+	response.Page = info
 	return response
 }

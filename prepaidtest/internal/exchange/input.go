@@ -51,7 +51,7 @@ func (c *Call) readBody(checker *check.Checker) *Response {
 	if err != nil {
 		return new(c.Unusable("the body " + err.Error()))
 	}
-	c.Readable, c.checked = true, checked
+	c.checked = checked
 	return nil
 }
 

@@ -2,8 +2,6 @@ package exchange
 
 import (
 	"bytes"
-	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -24,28 +22,17 @@ type Response struct {
 	Body        []byte
 	Problem     Problem // error in body, if the server made it
 	Page        *wire.PageInfo
-	RetryAfter  int                   // seconds; no header when 0
-	At          time.Time             // Date header, on the server's clock
-	Stream      func(io.Writer) error // if set, writes the body
-	pool        *buffers              // takes the written body back; nil if the body is not from a pool
+	RetryAfter  int       // seconds; no header when 0
+	At          time.Time // Date header, on the server's clock
+	Partial     bool      // the connection is cut after the body, which is not all
 }
-
-// Release gives the buffer of a response back to the pool.
-func (a Response) Release() {
-	if a.pool != nil {
-		a.pool.put(a.Body)
-	}
-}
-
-// Pooled reports whether the body is a page that Paged made.
-func (a Response) Pooled() bool { return a.pool != nil }
 
 func (a Response) header(h http.Header) {
 	h.Set("Date", a.At.UTC().Format(http.TimeFormat))
 	switch {
 	case a.ContentType != "":
 		h.Set("Content-Type", a.ContentType)
-	case len(a.Body) > 0 || a.Stream != nil:
+	case len(a.Body) > 0:
 		h["Content-Type"] = nil // keeps net/http from guessing
 	}
 	if a.Page != nil {
@@ -71,16 +58,21 @@ func (a Response) Headers() http.Header {
 			}
 		}
 	}
-	if a.Stream == nil && (a.Status != http.StatusNoContent || len(a.Body) > 0) {
+	if a.Status != http.StatusNoContent || len(a.Body) > 0 {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	return h
 }
 
-// Write sends a whole response. After a 204 with a body, door takes the connection back; without a door, Write closes it.
-func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
-	if a.Status == http.StatusNoContent && len(a.Body) > 0 {
-		a.writeRaw(w, r, door)
+// Write sends the response. net/http refuses to write a 204 with a body: such a response bypasses net/http, and the connection is closed
+// after the surplus bytes, which the caller's HTTP library must handle.
+func (a Response) Write(w http.ResponseWriter) {
+	switch {
+	case a.Partial:
+		Cut(w, append(a.RawHead(len(a.Body)+1), a.Body...))
+		return
+	case a.Status == http.StatusNoContent && len(a.Body) > 0:
+		Cut(w, append(a.RawHead(len(a.Body)), a.Body...))
 		return
 	}
 	a.header(w.Header())
@@ -91,36 +83,10 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 	_, _ = w.Write(a.Body) // fails if the caller has disconnected
 }
 
-// writeRaw sends a 204 with a body, which net/http refuses to write. It leaves the connection open, as the
-// service would: the caller's HTTP library must handle the surplus bytes.
-func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
-	connection, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil { // the server that mounts the emulator does not let handlers take over connections
-		bare := a
-		bare.Body = nil
-		bare.Write(w, r, door)
-		return
-	}
-	_, err = connection.Write(append(a.RawHead(len(a.Body), r.Close), a.Body...))
-	if err != nil || r.Close || door == nil {
-		_ = connection.Close()
-		return
-	}
-	_ = connection.SetDeadline(time.Time{})
-	if n := buffered.Reader.Buffered(); n > 0 {
-		ahead, _ := buffered.Reader.Peek(n)
-		connection = &resumed{Conn: connection, ahead: bytes.NewReader(bytes.Clone(ahead))}
-	}
-	door.resume(connection)
-}
-
 // RawHead is the text sent before the body.
-func (a Response) RawHead(length int, closing bool) []byte {
+func (a Response) RawHead(length int) []byte {
 	head := http.Header{}
 	head.Set("Content-Length", strconv.Itoa(length))
-	if closing {
-		head.Set("Connection", "close")
-	}
 	a.header(head)
 	var text bytes.Buffer
 	text.WriteString("HTTP/1.1 " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status) + "\r\n")
@@ -129,18 +95,14 @@ func (a Response) RawHead(length int, closing bool) []byte {
 	return text.Bytes()
 }
 
-// resumed is a connection whose next bytes were already read.
-type resumed struct {
-	net.Conn
-	ahead *bytes.Reader
-}
-
-// Read serves the bytes read ahead first.
-func (c *resumed) Read(p []byte) (int, error) {
-	if c.ahead.Len() > 0 {
-		return c.ahead.Read(p)
+// Cut writes some bytes to the connection and closes it.
+func Cut(w http.ResponseWriter, some []byte) {
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // makes net/http cut a connection that cannot be taken over
 	}
-	return c.Conn.Read(p)
+	_, _ = connection.Write(some)
+	_ = connection.Close()
 }
 
 // WholeSeconds rounds up to whole seconds, the unit of Retry-After.

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Fault is a fault of one request. It is used once, unless its schedule says otherwise.
+// Fault is a fault of one request or of one delivery of a webhook message. It is used once, unless its schedule says otherwise.
 type Fault struct {
 	Schedule
 	Kind        Kind
@@ -27,12 +27,13 @@ type Fault struct {
 	ContentType string
 	Body        string
 	Wait        time.Duration
-	Delta       int
 	Late        bool          // the request is carried out after the response
 	After       time.Duration // time from the response until then
+	Copies      int           // of a message
+	Pings       bool          // pings can take the fault, too
 }
 
-// Kind is the kind of a request fault.
+// Kind is the kind of a fault.
 type Kind int
 
 const (
@@ -43,12 +44,14 @@ const (
 	RespondWith
 	Delay
 	Truncate
-	SlowBody
 	ProxyPage
 	ContentType
-	WrongLength
 	TooMany
 	ExpireToken
+	Duplicate // this kind and those below are of deliveries
+	Lose
+	LoseResponse
+	Hold
 )
 
 // Check finds numbers out of their range.
@@ -58,16 +61,18 @@ func (f Fault) Check() error {
 		if f.Status < http.StatusOK || f.Status > 999 {
 			return errors.New("the status must be 200 to 999")
 		}
-	case Delay, SlowBody, TooMany:
+	case Delay, TooMany, Hold:
 		if f.Wait < 0 {
 			return errors.New("the duration must not be negative")
 		}
-	case WrongLength:
-		if f.Delta == 0 {
-			return errors.New("the length must be wrong by more than 0")
+	case Duplicate:
+		if f.Copies < 1 {
+			return errors.New("the copies must be 1 or more")
 		}
 	}
 	switch {
+	case f.Kind == Hold && f.Pings:
+		return errors.New("a delay is not for pings")
 	case f.Late && !slices.Contains([]Kind{DropBeforeCommit, Respond, RespondWith, ProxyPage}, f.Kind):
 		return errors.New("commit-after is for a fault that does not carry the request out")
 	case f.Late && f.After <= 0:

@@ -48,26 +48,25 @@ func (s Schedule) check() error {
 const endless = -1
 
 // Queue holds the armed faults, each under the name of its operation or hook. It is safe for concurrent use.
-type Queue[F any] struct {
+type Queue struct {
 	wildcard string // the name that stands for any name
-	howOften func(F) Schedule
 
 	mu     sync.Mutex
 	random func() float64
-	armed  []*Armed[F]
+	armed  []*Armed
 }
 
 // Armed is a fault that waits to be used.
-type Armed[F any] struct {
+type Armed struct {
 	Name       string
-	Fault      F
+	Fault      Fault
 	Used, Left int
 }
 
 // NewQueue returns a queue with its own random source, so that faults do not change the ids of a
 // seeded server. stream distinguishes the queues of one server.
-func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) Schedule) *Queue[F] {
-	q := &Queue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
+func NewQueue(wildcard string, seed *uint64, stream uint64) *Queue {
+	q := &Queue{wildcard: wildcard, random: rand.Float64}
 	if seed != nil {
 		//nolint:gosec // chance, not a secret
 		q.random = rand.New(rand.NewPCG(*seed, stream)).Float64
@@ -76,16 +75,16 @@ func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func
 }
 
 // Arm adds faults for a name.
-func (q *Queue[F]) Arm(name string, faults ...F) {
+func (q *Queue) Arm(name string, faults ...Fault) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, fault := range faults {
-		q.armed = append(q.armed, &Armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
+		q.armed = append(q.armed, &Armed{Name: name, Fault: fault, Left: fault.left()})
 	}
 }
 
 // Take uses the first fault for this name for which fits is true and which chance selects; otherwise the first such fault for any name.
-func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
+func (q *Queue) Take(name string, fits func(Fault) bool) *Fault {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, wanted := range []string{name, q.wildcard} {
@@ -93,7 +92,7 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 			if candidate.Name != wanted || !fits(candidate.Fault) {
 				continue
 			}
-			if often := q.howOften(candidate.Fault); often.chanced && q.random() >= often.chance {
+			if candidate.Fault.chanced && q.random() >= candidate.Fault.chance {
 				continue
 			}
 			candidate.Used++
@@ -110,10 +109,10 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 }
 
 // All returns the armed faults, oldest first.
-func (q *Queue[F]) All() []Armed[F] {
+func (q *Queue) All() []Armed {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	list := make([]Armed[F], len(q.armed))
+	list := make([]Armed, len(q.armed))
 	for i, one := range q.armed {
 		list[i] = *one
 	}
@@ -121,7 +120,7 @@ func (q *Queue[F]) All() []Armed[F] {
 }
 
 // Count returns how many uses are left; an endless fault counts as one.
-func (q *Queue[F]) Count() int {
+func (q *Queue) Count() int {
 	count := 0
 	for _, one := range q.All() {
 		count += max(one.Left, 1)
@@ -130,14 +129,14 @@ func (q *Queue[F]) Count() int {
 }
 
 // Remove disarms the faults for a name.
-func (q *Queue[F]) Remove(name string) {
+func (q *Queue) Remove(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.armed = slices.DeleteFunc(q.armed, func(one *Armed[F]) bool { return one.Name == name })
+	q.armed = slices.DeleteFunc(q.armed, func(one *Armed) bool { return one.Name == name })
 }
 
 // Clear disarms all faults.
-func (q *Queue[F]) Clear() {
+func (q *Queue) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.armed = nil

@@ -7,26 +7,6 @@ import (
 	"time"
 )
 
-func kindOf[K comparable](name string, words map[K]string) (K, bool) {
-	for kind, word := range words {
-		if word == name {
-			return kind, true
-		}
-	}
-	return *new(K), false
-}
-
-// unknownName returns a rule that lists the valid names.
-func unknownName(forms []string) string {
-	var names []string
-	for _, form := range forms {
-		if name, _, _ := strings.Cut(form, " "); name != "..." {
-			names = append(names, strings.TrimSuffix(name, ":"))
-		}
-	}
-	return "the name is unknown; known are " + strings.Join(names, ", ")
-}
-
 func (s Schedule) words() []string {
 	var words []string
 	switch {
@@ -51,7 +31,7 @@ func (w word) modifier() bool {
 	if w.quoted || w.text == "" {
 		return false
 	}
-	if w.text == "always" || w.text == "pings" || w.text == commitAfter {
+	if w.text == "always" || w.text == pings || w.text == commitAfter {
 		return true
 	}
 	rest := w.text[1:]
@@ -143,12 +123,37 @@ func (p *wordParser) duration(name string) time.Duration {
 	return d
 }
 
-// schedule reads the final modifiers; pings is nil if the word "pings" is not allowed.
-func (p *wordParser) schedule(s *Schedule, pings *bool) {
-	for ; len(p.words) > 0 && p.words[0].modifier(); p.words = p.words[1:] {
+// argument reads an argument of a form.
+func (p *wordParser) argument(f *Fault, name string) {
+	switch name {
+	case "STATUS":
+		f.Status = p.integer("the status")
+	case "COPIES":
+		f.Copies = p.integer("the copies")
+	case `"TYPE"`:
+		f.ContentType = p.next("the type")
+	case `"BODY"`:
+		f.Body = p.next("the body")
+	case "[CODE]":
+		f.Code = p.optional()
+	case "[RETRY-AFTER]":
+		if p.more() {
+			f.Wait = p.duration("the duration")
+		}
+	default:
+		f.Wait = p.duration("the duration")
+	}
+}
+
+// modifiers reads the modifiers, of a fault of requests or of deliveries.
+func (p *wordParser) modifiers(f *Fault, request bool) {
+	if f.Late = request && p.take(commitAfter); f.Late {
+		f.After = p.duration("the duration of commit-after")
+	}
+	for s := &f.Schedule; len(p.words) > 0 && p.words[0].modifier(); p.words = p.words[1:] {
 		switch text := p.words[0].text; {
-		case text == "pings" && pings != nil && !*pings:
-			*pings = true
+		case text == pings && !request && !f.Pings:
+			f.Pings = true
 		case text == "always" && !s.counted && !s.always:
 			s.Forever()
 		case text[0] == 'x' && !s.counted && !s.always:
@@ -157,7 +162,7 @@ func (p *wordParser) schedule(s *Schedule, pings *bool) {
 				p.fail("xN must have a whole number")
 			}
 			s.Repeat(n)
-		case text[0] == 'p' && text != "pings" && !s.chanced:
+		case text[0] == 'p' && text != pings && !s.chanced:
 			chance, err := strconv.ParseFloat(text[1:], 64)
 			if err != nil {
 				p.fail("pP must have a number")

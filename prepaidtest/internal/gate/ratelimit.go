@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"time"
 )
@@ -17,9 +15,8 @@ type RateLimiter struct {
 }
 
 type rateWindow struct {
-	ends    time.Time
-	count   int
-	refused int // in all windows of the address
+	ends  time.Time
+	count int
 }
 
 // NewRateLimiter makes a limiter of limit requests in span; a limit of 0 means no limit.
@@ -49,31 +46,5 @@ func (l *RateLimiter) Exceeded(address string, now time.Time) time.Duration {
 	if window.count <= l.Limit {
 		return 0
 	}
-	window.refused++
 	return max(window.ends.Sub(now), 1)
-}
-
-// Window is how much of its allowance an address has used.
-type Window struct {
-	Address string
-	Used    int // at most the limit
-	Limit   int
-	EndsAt  time.Time // not after now if no window is open
-	Refused int       // with 429, in all windows of the address
-}
-
-// Windows returns the use of each address at the time now, sorted by address; no windows if the limit is off.
-func (l *RateLimiter) Windows(now time.Time) []Window {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := []Window{}
-	for _, address := range slices.Sorted(maps.Keys(l.windows)) {
-		open := l.windows[address]
-		shown := Window{Address: address, Limit: l.Limit, EndsAt: open.ends, Refused: open.refused}
-		if now.Before(open.ends) {
-			shown.Used = min(open.count, l.Limit)
-		}
-		list = append(list, shown)
-	}
-	return list
 }

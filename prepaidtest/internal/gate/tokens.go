@@ -1,21 +1,17 @@
-// Package gate admits or refuses callers, before any operation reads a request. It checks access tokens, the rate limit by
-// client address, and the address whitelist.
+// Package gate admits or refuses callers, before any operation reads a request. It checks access tokens and the rate limit by
+// client address.
 //
-// Tokens and RateLimiter keep their state under their own locks; a Whitelist never changes. None of them needs the
-// ledger.
+// Tokens and RateLimiter keep their state under their own locks. None of them needs the ledger.
 package gate
 
 import (
-	"cmp"
 	"crypto/subtle"
 	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
@@ -28,27 +24,20 @@ type Tokens struct {
 	with TokenOptions
 
 	mu     sync.RWMutex
-	known  map[string]*token
+	known  map[string]time.Time // expiry of each token
 	writes int64
-}
-
-// token is the state of a token, without its text.
-type token struct {
-	issued  time.Time // zero when it was restored
-	expires time.Time
-	used    atomic.Int64
 }
 
 // TokenOptions are the credentials and the choices that the reference leaves open about tokens.
 type TokenOptions struct {
 	ClientID, ClientSecret string
 	Lifetime               time.Duration
-	UnauthorizedReport     bool // a request to start a report with a bad token gets 401, not 400
+	Kind                   bool // a request to start a report with a bad token gets 401, not 400
 }
 
 // NewTokens makes a store without tokens.
 func NewTokens(from *ids.Source, with TokenOptions) *Tokens {
-	return &Tokens{ids: from, with: with, known: make(map[string]*token)}
+	return &Tokens{ids: from, with: with, known: make(map[string]time.Time)}
 }
 
 type tokenBody struct {
@@ -90,8 +79,8 @@ func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
 	text := s.ids.Hex(24)
 	s.mu.Lock()
 	s.writes++
-	maps.DeleteFunc(s.known, func(_ string, old *token) bool { return !c.At.Before(old.expires) })
-	s.known[text] = &token{issued: c.At, expires: c.At.Add(s.with.Lifetime)}
+	maps.DeleteFunc(s.known, func(_ string, expires time.Time) bool { return !c.At.Before(expires) })
+	s.known[text] = c.At.Add(s.with.Lifetime)
 	s.mu.Unlock()
 	return c.JSON(http.StatusOK, tokenBody{AccessToken: text, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
 }
@@ -115,10 +104,9 @@ func basicCredentials(header string) (id, secret string, ok bool) {
 func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
 	scheme, text := c.Bearer()
 	s.mu.RLock()
-	found := s.known[text]
+	expires := s.known[text] // zero for an unknown token
 	s.mu.RUnlock()
-	if found != nil && strings.EqualFold(scheme, "bearer") && c.At.Before(found.expires) {
-		found.used.Add(1)
+	if strings.EqualFold(scheme, "bearer") && c.At.Before(expires) {
 		return nil
 	}
 	return new(s.badToken(c))
@@ -126,7 +114,7 @@ func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
 
 func (s *Tokens) badToken(c *exchange.Call) exchange.Response {
 	status := http.StatusUnauthorized
-	if c.Route.Path == "/reporting/templates/{templatename}" && !s.with.UnauthorizedReport {
+	if c.Route.Path == "/reporting/templates/{templatename}" && !s.with.Kind {
 		status = http.StatusBadRequest
 	}
 	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")
@@ -161,34 +149,7 @@ func (s *Tokens) Changes() int64 {
 func (s *Tokens) Save() map[string]time.Time {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	expiry := make(map[string]time.Time, len(s.known))
-	for text, held := range s.known {
-		expiry[text] = held.expires
-	}
-	return expiry
-}
-
-// Token is a valid token, without its text.
-type Token struct {
-	IssuedAt  time.Time // zero when it was restored
-	ExpiresAt time.Time
-	Requests  int // accepted requests with this token
-}
-
-// Valid returns the tokens that are valid at the time now, in the order of their expiry.
-func (s *Tokens) Valid(now time.Time) []Token {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	list := []Token{}
-	for _, held := range s.known {
-		if now.Before(held.expires) {
-			list = append(list, Token{held.issued, held.expires, int(held.used.Load())})
-		}
-	}
-	slices.SortFunc(list, func(a, b Token) int {
-		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), a.IssuedAt.Compare(b.IssuedAt), cmp.Compare(b.Requests, a.Requests))
-	})
-	return list
+	return maps.Clone(s.known)
 }
 
 // Put makes a token valid until expires.
@@ -196,5 +157,5 @@ func (s *Tokens) Put(text string, expires time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
-	s.known[text] = &token{expires: expires}
+	s.known[text] = expires
 }

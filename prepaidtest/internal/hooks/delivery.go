@@ -55,7 +55,7 @@ func (s *Hooks) newMessage(hookID, kind string, at time.Time, company state.Comp
 
 // ping sends a ping and reports whether the response is a success. The caller of the operation waits for this.
 func (s *Hooks) ping(c *exchange.Call, hookID string, config Config) bool {
-	m := s.newMessage(hookID, s.with.PingType, s.clock.Now(), 0, nil)
+	m := s.newMessage(hookID, "ping", s.clock.Now(), 0, nil)
 	m.Attempts = 1
 	return s.dispatchPing(c.Request.Context(), hookID, config, m)
 }
@@ -66,34 +66,10 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 		if !h.Enabled || !slices.Contains(h.Scope, a.Company.ID) {
 			continue
 		}
-		if match := s.with.Filters[h.Filter]; match != nil && !match(booked) {
-			continue
-		}
 		m := s.newMessage(h.ID, "transaction", booked.OccurredAt, a.Company.ID, ledger.AppendItem(nil, booked))
 		m.Keep = true
 		s.enqueue(l, h, m)
 	}
-}
-
-// Deliver queues a message, old or new, for one attempt.
-func (s *Hooks) Deliver(hookID, body string) error {
-	m := &state.Message{Time: s.clock.Now(), Body: body}
-	var sent struct {
-		ID   *state.MessageID
-		Type *string
-	}
-	if json.Unmarshal([]byte(body), &sent) != nil || sent.ID == nil || sent.Type == nil {
-		return errors.New(`the message must be a JSON object with the texts "id" and "type"`)
-	}
-	m.ID, m.Type = *sent.ID, *sent.Type
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	h := s.byID[hookID]
-	if h == nil || !h.Enabled {
-		return errors.New("the webhook is disabled, or does not exist")
-	}
-	s.enqueue(l, h, m)
-	return nil
 }
 
 // enqueue puts a message into the queue of its hook. One goroutine drains the queue of a hook until it is empty, so the
@@ -198,7 +174,7 @@ func (s *Hooks) alert(l ledger.Locked, h *Hook, at time.Time) {
 		return
 	}
 	if h.Enabled {
-		s.enqueue(l, h, s.newMessage(h.ID, s.with.AlertType, at, 0, nil))
+		s.enqueue(l, h, s.newMessage(h.ID, "undeliverable_alert", at, 0, nil))
 	}
 	// After a long move of the clock, the missed alerts are sent, up to a limit.
 	if now, every := s.clock.Now(), s.with.AlertEvery; now.Sub(at) > 100*every {

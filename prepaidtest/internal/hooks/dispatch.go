@@ -2,25 +2,10 @@ package hooks
 
 import (
 	"context"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/state"
 )
-
-// Attempt is one attempt to deliver a message. prepaidtest.Delivery is the exported form.
-type Attempt struct {
-	Time      time.Time
-	HookID    string
-	MessageID string
-	Type      string
-	Body      string
-	Attempt   int
-	Status    int
-	Delivered bool
-	Problem   string
-	Fault     bool
-}
 
 // dispatch makes one attempt, which a fault may change, and reports whether the service may treat the message as
 // delivered. m must be in no queue.
@@ -28,7 +13,7 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *state.M
 	if s.takeHeld(m) {
 		return s.send(ctx, h.ID, config, m, nil)
 	}
-	fault := s.faults.Take(h.ID, func(faults.Delivery) bool { return true })
+	fault := s.faults.Take(h.ID, func(faults.Fault) bool { return true })
 	if fault == nil || fault.Kind != faults.Hold {
 		return s.sendWith(ctx, h.ID, config, m, fault)
 	}
@@ -52,10 +37,10 @@ func (s *Hooks) takeHeld(m *state.Message) bool {
 
 // dispatchPing is dispatch for a ping, which is in no queue.
 func (s *Hooks) dispatchPing(ctx context.Context, hookID string, config Config, m *state.Message) bool {
-	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Delivery) bool { return f.Pings }))
+	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Fault) bool { return f.Pings }))
 }
 
-func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Delivery) bool {
+func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Fault) bool {
 	copies := 0
 	if fault != nil && fault.Kind == faults.Duplicate {
 		copies = fault.Copies
@@ -71,8 +56,8 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *s
 }
 
 // send makes one attempt and logs it.
-func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Delivery) bool {
-	attempt := Attempt{HookID: hookID, MessageID: string(m.ID), Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
+func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *state.Message, fault *faults.Fault) bool {
+	attempt := state.Delivery{HookID: state.HookID(hookID), MessageID: m.ID, Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {

@@ -46,10 +46,10 @@ type Hooks struct {
 	ids      *ids.Source
 	activity *activity.Activity
 	with     Options
-	faults   *faults.Queue[faults.Delivery]
+	faults   *faults.Queue
 	sender   *http.Client
 	slots    chan struct{} // limits deliveries in flight
-	attempts *ring.Ring[Attempt]
+	attempts *ring.Ring[state.Delivery]
 
 	byID  map[string]*Hook
 	order []*Hook
@@ -65,17 +65,14 @@ type Options struct {
 	Retries      []time.Duration
 	Timeout      time.Duration
 	AlertEvery   time.Duration
-	PingType     string
-	AlertType    string
-	Filters      map[string]func(ledger.Item) bool
 	LogSize      int
 }
 
 // New makes a registry without hooks. Deliveries use the armed faults.
-func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue, with Options) *Hooks {
 	return &Hooks{
 		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
-		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
+		slots: make(chan struct{}, 8), attempts: ring.New(with.LogSize, math.MaxInt, func(state.Delivery) int { return 0 }), byID: make(map[string]*Hook),
 	}
 }
 
@@ -105,6 +102,7 @@ type hookBody struct {
 
 const (
 	reliabilityStore = "store_undeliverable"
+	anyTransaction   = "*" // the only filter_spec that the reference shows
 )
 
 func (h *Hook) body() hookBody {
@@ -147,8 +145,8 @@ func (s *Hooks) Limit(config *Config, fault func(field, rule string)) {
 	case s.with.Lenient:
 	case config.URI != "" && !s.isHookURI(config.URI):
 		fault("uri", "must be a valid HTTPS URI")
-	case config.Filter != "" && !s.isFilter(config.Filter):
-		fault("filter_spec", "must be a known filter")
+	case config.Filter != "" && config.Filter != anyTransaction:
+		fault("filter_spec", "must be "+anyTransaction)
 	}
 }
 
@@ -292,13 +290,8 @@ func (s *Hooks) isHookURI(text string) bool {
 	return parsed.Scheme == "https"
 }
 
-func (s *Hooks) isFilter(spec string) bool {
-	_, known := s.with.Filters[spec]
-	return known || spec == "*"
-}
-
 // Attempts returns the delivery attempts that the log still has, oldest first.
-func (s *Hooks) Attempts() []Attempt { return s.attempts.All() }
+func (s *Hooks) Attempts() []state.Delivery { return s.attempts.All() }
 
 // All returns the hooks, oldest first.
 func (s *Hooks) All(_ ledger.View) []*Hook { return s.order }

@@ -49,9 +49,6 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 		if s.byID[add.ID] != nil {
 			return document.Wrong("hooks", i, "is there twice")
 		}
-		if !s.isFilter(add.Filter) {
-			return document.Wrong("hooks", i, "has a filter_spec that must be given in Filters again")
-		}
 		h := &Hook{ID: add.ID, Config: add.Config}
 		for _, list := range []struct {
 			from []state.Message

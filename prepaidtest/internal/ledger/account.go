@@ -57,15 +57,9 @@ type Account struct {
 	Items        []Item              `json:"transactions"`
 	WalletTokens []state.WalletToken `json:"wallet_tokens,omitzero"`
 	PIN          string              `json:"pin,omitzero"`
-	PINTries     int                 `json:"pin_tries,omitzero"` // consecutive wrong tries; see the option PINTries
+	PINTries     int                 `json:"pin_tries,omitzero"` // of states that earlier versions saved
 	Company      *Company            `json:"-"`
 	indexed      Key
-	personal     []byte // JSON of Cardholder, encoded once for all responses
-}
-
-// Register sets the cardholder of an account. The parameter p is never changed afterwards.
-func (a *Account) Register(p *state.Cardholder) {
-	a.Cardholder, a.personal = p, wire.AppendJSON(nil, p)
 }
 
 // Key is the search key of GET /accounts.
@@ -74,41 +68,47 @@ type Key struct{ ClientID, Key string }
 // Append appends the members of a form as a response has them (2.2). An optional group is included if with[name] is true for the name of
 // its query parameter.
 func (a *Account) Append(to []byte, form string, with map[string]bool) []byte {
-	o := wire.Begin(to)
+	to = append(to, '{')
 	data := reflect.ValueOf(&a.Account).Elem()
 	for _, m := range forms()[form] {
-		if (m.include == "" || with[m.include]) && !a.computed(&o, m.name) && m.stored != nil {
-			o.Member(m.stored, data)
+		if m.include != "" && !with[m.include] {
+			continue
+		}
+		value := a.computed(m.name)
+		if value == nil && m.stored != nil {
+			value = m.stored.Of(data)
+		}
+		if value != nil {
+			to = append(wire.AppendJSON(append(to, m.quoted...), value), ',')
 		}
 	}
-	return o.End()
+	to[len(to)-1] = '}' // instead of the last comma
+	return to
 }
 
-// computed writes a member if its stored form is not that of the response. It returns false for any other member.
-func (a *Account) computed(o *wire.Writer, name string) bool {
+// computed returns a member whose stored form is not that of the response; nil for any other member, and for an absent one.
+func (a *Account) computed(name string) any {
 	switch name {
 	case "balance":
-		o.Money(`"balance":`, a.Balance)
+		return a.Balance
 	case "first_transaction_occurred_at":
 		if len(a.Items) > 0 {
-			o.Time(`"first_transaction_occurred_at":`, a.Items[0].OccurredAt)
+			return wire.DateTime(a.Items[0].OccurredAt)
 		}
 	case "last_transaction_occurred_at":
 		if len(a.Items) > 0 {
-			o.Time(`"last_transaction_occurred_at":`, a.Items[len(a.Items)-1].OccurredAt)
+			return wire.DateTime(a.Items[len(a.Items)-1].OccurredAt)
 		}
 	case "is_compliant":
-		o.Boolean(`"is_compliant":`, true)
+		return true
 	case "client_id":
-		o.Optional(`"client_id":`, a.Company.ClientID)
-	case "personal":
-		o.Raw(`"personal":`, a.personal)
+		if a.Company.ClientID != "" {
+			return a.Company.ClientID
+		}
 	case "bpay_biller_code":
-		o.Plain(`"bpay_biller_code":`, "123456")
+		return "123456"
 	case "direct_entry_bsb":
-		o.Plain(`"direct_entry_bsb":`, "633000")
-	default:
-		return false
+		return "633000"
 	}
-	return true
+	return nil
 }

@@ -99,25 +99,33 @@ func (i Item) Parent() string {
 	return strconv.FormatInt(i.ParentID, 10)
 }
 
-// AppendItem appends a history item as it is in responses (2.8).
+// itemBody is a history item as it is in responses (2.8).
+type itemBody struct {
+	ID              string        `json:"id"`
+	ParentID        string        `json:"parent_id"`
+	AccountID       string        `json:"account_id"`
+	Type            Code          `json:"type"`
+	Description     string        `json:"type_description"`
+	Amount          wire.Money    `json:"amount"`
+	Currency        string        `json:"amount_currency"`
+	Fee             wire.Money    `json:"fee_amount"`
+	FeeCurrency     string        `json:"fee_amount_currency"`
+	Balance         wire.Money    `json:"running_balance_amount"`
+	BalanceCurrency string        `json:"running_balance_amount_currency"`
+	OccurredAt      wire.DateTime `json:"occurred_at"`
+	CardAcceptorID  string        `json:"card_acceptor_id"`
+	TerminalID      string        `json:"terminal_id"`
+	AcquirerID      string        `json:"acquirer_id"`
+	Category        string        `json:"merchant_category_code"`
+	Reference       string        `json:"reference"`
+}
+
+// AppendItem appends a history item as it is in responses.
 func AppendItem(to []byte, i Item) []byte {
-	o := wire.Begin(to)
-	o.Digits(`"id":`, i.ID)
-	o.Plain(`"parent_id":`, i.Parent())
-	o.String(`"account_id":`, i.AccountID)
-	o.Plain(`"type":`, string(i.Type))
-	o.Plain(`"type_description":`, i.Type.Describe())
-	o.Money(`"amount":`, i.Amount)
-	o.Plain(`"amount_currency":`, Currency)
-	o.Money(`"fee_amount":`, i.Fee)
-	o.Plain(`"fee_amount_currency":`, Currency)
-	o.Money(`"running_balance_amount":`, i.RunningBalance)
-	o.Plain(`"running_balance_amount_currency":`, Currency)
-	o.Time(`"occurred_at":`, i.OccurredAt)
-	o.String(`"card_acceptor_id":`, i.CardAcceptorID)
-	o.String(`"terminal_id":`, i.TerminalID)
-	o.String(`"acquirer_id":`, i.AcquirerID)
-	o.String(`"merchant_category_code":`, i.MerchantCategoryCode)
-	o.String(`"reference":`, i.Reference)
-	return o.End()
+	return wire.AppendJSON(to, itemBody{
+		ID: strconv.FormatInt(i.ID, 10), ParentID: i.Parent(), AccountID: i.AccountID, Type: i.Type, Description: i.Type.Describe(),
+		Amount: i.Amount, Currency: Currency, Fee: i.Fee, FeeCurrency: Currency, Balance: i.RunningBalance, BalanceCurrency: Currency,
+		OccurredAt: wire.DateTime(i.OccurredAt), CardAcceptorID: i.CardAcceptorID, TerminalID: i.TerminalID, AcquirerID: i.AcquirerID,
+		Category: i.MerchantCategoryCode, Reference: i.Reference,
+	})
 }

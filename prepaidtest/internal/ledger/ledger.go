@@ -33,10 +33,9 @@ type Ledger struct {
 
 // books is the state of a Ledger.
 type books struct {
-	ids        *ids.Source
-	noCategory string            // merchant category of items without a merchant
-	permitted  []state.CompanyID // companies that the caller may access; nil for all
-	announce   func(Locked, *Account, Item)
+	ids       *ids.Source
+	permitted []state.CompanyID // companies that the caller may access; nil for all
+	announce  func(Locked, *Account, Item)
 
 	companies map[state.CompanyID]*Company
 	accounts  map[string]*Account
@@ -47,8 +46,6 @@ type books struct {
 // Options configures a ledger.
 type Options struct {
 	IDs *ids.Source
-	// NoCategory is the merchant category of items without a merchant.
-	NoCategory string
 	// Permitted are the companies that the caller may access; nil for all.
 	Permitted []state.CompanyID
 	// Announce gets each item that is posted.
@@ -58,7 +55,7 @@ type Options struct {
 // New makes a ledger without companies.
 func New(with Options) *Ledger {
 	return &Ledger{books: books{
-		ids: with.IDs, noCategory: with.NoCategory, permitted: with.Permitted, announce: with.Announce,
+		ids: with.IDs, permitted: with.Permitted, announce: with.Announce,
 		companies: make(map[state.CompanyID]*Company), accounts: make(map[string]*Account), byKey: make(map[Key][]*Account),
 	}}
 }
@@ -138,7 +135,7 @@ func (l Locked) Open(owner *Company, given state.Account, load wire.Money, refer
 
 // Add adds an account made with NewAccount.
 func (l Locked) Add(a *Account) {
-	a.Register(cmp.Or(a.Cardholder, new(state.Cardholder)))
+	a.Cardholder = cmp.Or(a.Cardholder, new(state.Cardholder))
 	l.accounts[string(a.ID)] = a
 	l.books.order = append(l.books.order, a)
 	a.Company.Accounts = append(a.Company.Accounts, a)

@@ -56,7 +56,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 		at = a.Items[n-1].OccurredAt
 	}
 	if e.Merchant.MerchantCategoryCode == "" {
-		e.Merchant.MerchantCategoryCode = l.noCategory
+		e.Merchant.MerchantCategoryCode = "0000" // the reference requires four digits
 	}
 	booked := Item{Entry: e, ID: l.ids.Transaction(), AccountID: string(a.ID), RunningBalance: balance, OccurredAt: at}
 	a.Balance = balance

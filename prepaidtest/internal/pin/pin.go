@@ -35,7 +35,6 @@ type PINs struct {
 // Options are the choices that the reference leaves open about PIN changes.
 type Options struct {
 	OTPLifetime time.Duration
-	Tries       int         // how many consecutive wrong tries block the account; 0: no limit
 	MGF1        crypto.Hash // of OAEP's mask function; 0: the envelope's hash
 }
 
@@ -124,26 +123,11 @@ func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, 
 	case change == nil || change.Finished || !s.clock.Now().Before(change.ExpiresAt):
 		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
 	case change.DeviceID != in.Device:
-		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
 	case subtle.ConstantTimeCompare([]byte(change.OTP), []byte(otp)) != 1:
-		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
-	l.Account(string(change.AccountID)).PINTries = 0
 	return use(l, in.ID, change, pin)
-}
-
-// wrongTry counts a wrong try (see Options).
-func (s *PINs) wrongTry(l ledger.Locked, change *state.PINChange) {
-	if s.with.Tries == 0 {
-		return
-	}
-	a := l.Account(string(change.AccountID))
-	if a.PINTries++; a.PINTries >= s.with.Tries {
-		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
-		change.Finished = true
-	}
 }
 
 // OTP returns the one-time password of a PIN change by its operation_id.

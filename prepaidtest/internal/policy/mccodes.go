@@ -15,16 +15,6 @@ type merchantCategory struct {
 	Description string `json:"description"`
 }
 
-// DescribeCategory returns the description of a merchant category; empty if GET /policy/mccodes does not list it.
-func DescribeCategory(code int64) string {
-	for _, known := range categoryCodes() {
-		if known.Code == code {
-			return known.Description
-		}
-	}
-	return ""
-}
-
 // categoryCodes is a selection of ISO 18245, including codes with leading zeros.
 func categoryCodes() []merchantCategory {
 	return []merchantCategory{

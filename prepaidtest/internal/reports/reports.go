@@ -1,4 +1,4 @@
-// Package reports runs reports and streams their results: it keeps no report in memory.
+// Package reports runs reports. A result is written each time it is read.
 //
 // Reports keeps the templates and runs under the lock of the ledger. A run of the built-in template shows the ledger at the
 // time of its start.
@@ -9,8 +9,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
@@ -58,49 +61,44 @@ type run struct {
 	ready        time.Time
 	write        Writer // nil for a restored run of a function: see writerOf
 
-	text    string // of a fixed report
-	counts  []int  // of a built-in report: items of each account, oldest account first
-	records int    // unknown for a function's report
+	text   string // of a fixed report
+	counts []int  // of a built-in report: items of each account, oldest account first
 }
 
 // Template is a report that can be run. The zero value is the built-in report.
 type Template struct {
-	write   Writer
-	text    string // if fixed
-	records int    // unknown unless it is fixed
+	write Writer
+	text  string // if fixed
 }
-
-// unknown is the number of records for a report that a function writes.
-const unknown = -1
 
 // beginRun determines the content of a run.
 func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
 	if from.write == nil {
 		run.counts = itemCounts(l.View)
-		run.write, run.records = ledgerReport(l.View, run.counts), sum(run.counts)
+		run.write = ledgerReport(l.View, run.counts)
 		return
 	}
-	run.write, run.text, run.records = from.write, from.text, from.records
+	run.write, run.text = from.write, from.text
 }
 
 // Streamed is a template whose reports are written each time they are read.
-func Streamed(write Writer) Template { return Template{write: write, records: unknown} }
+func Streamed(write Writer) Template { return Template{write: write} }
 
 // Fixed is a template with a fixed text. It returns false if the text has no header row or is not CSV.
 func Fixed(text string) (Template, bool) {
-	write, records := csvReport(text)
-	return Template{write, text, records}, write != nil
+	write := csvReport(text)
+	return Template{write, text}, write != nil
 }
 
-// csvReport returns a writer and the number of records. The writer is nil if the text has no header row or is not CSV.
-func csvReport(text string) (Writer, int) {
+// csvReport returns a writer, or nil if the text has no header row or is not CSV.
+func csvReport(text string) Writer {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
 	_, header := reader.Read()
 	start := reader.InputOffset()
 	rows, err := reader.ReadAll()
 	if header != nil || err != nil {
-		return nil, 0
+		return nil
 	}
 	return func(w io.Writer, headers bool) (int, error) { // a csv.Writer writes a row of one empty value as an empty line, which is no row
 		shown := text
@@ -109,7 +107,7 @@ func csvReport(text string) (Writer, int) {
 		}
 		_, err := io.WriteString(w, shown)
 		return len(rows), err
-	}, len(rows)
+	}
 }
 
 // Start handles GET /reporting/templates/{templatename}.
@@ -156,10 +154,26 @@ func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	if now.Before(run.ready) {
 		return c.Refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
 	}
-	return exchange.Response{
-		Status: http.StatusOK, ContentType: c.Form.MediaType,
-		Stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
+	return result(c, write, run.headers)
+}
+
+// head is how much text of a report can be sent before an error: after an error in the head, the response is 500.
+const head = 32 << 10
+
+// result writes the report result (2.11). After an error past the head, the response is the part before the error.
+func result(c *exchange.Call, write Writer, headers bool) exchange.Response {
+	var text strings.Builder
+	records, err := write(&text, headers)
+	if err != nil && text.Len() <= head {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "the report failed, request it again")
 	}
+	body, _ := jsontext.AppendQuote([]byte(`{"reportdata":`), text.String()) // replaces bytes that are not UTF-8
+	if err != nil {
+		response := c.Encoded(http.StatusOK, body[:len(body)-1]) // without the last quote
+		response.Partial = true
+		return response
+	}
+	return c.Encoded(http.StatusOK, append(body, `,"totalrecords":`+strconv.Itoa(records)+`}`...))
 }
 
 // writerOf returns the writer of a run. A restored run of a function uses the current template.

@@ -19,14 +19,6 @@ func itemCounts(l ledger.View) []int {
 	return counts
 }
 
-func sum(counts []int) int {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	return total
-}
-
 // ledgerReport is the built-in report on a state of the ledger: counts has the number of items that each account then had.
 func ledgerReport(l ledger.View, counts []int) Writer {
 	histories := make([][]ledger.Item, len(counts))

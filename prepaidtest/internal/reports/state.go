@@ -71,7 +71,7 @@ func (s *Reports) Restore(l ledger.Locked, templates []SavedTemplate, runs []Sav
 	for i, add := range runs {
 		run := &run{
 			id: add.ID, template: add.Template, headers: add.Headers, requested: add.Requested, ready: add.Ready,
-			text: add.CSV, counts: add.Counts, records: unknown,
+			text: add.CSV, counts: add.Counts,
 		}
 		if add.AsNow {
 			run.text = s.templates[add.Template].text
@@ -81,9 +81,9 @@ func (s *Reports) Restore(l ledger.Locked, templates []SavedTemplate, runs []Sav
 			if !covers(l.View, run.counts) {
 				return document.Wrong("report_runs", i, "has item_counts that the accounts do not have")
 			}
-			run.write, run.records = ledgerReport(l.View, run.counts), sum(run.counts)
+			run.write = ledgerReport(l.View, run.counts)
 		case run.text != "":
-			if run.write, run.records = csvReport(run.text); run.write == nil {
+			if run.write = csvReport(run.text); run.write == nil {
 				return document.Wrong("report_runs", i, "has a csv without a header row, or that is not CSV")
 			}
 		}

@@ -1,7 +1,7 @@
 // Package requestlog masks secrets in the log of requests: bodies, headers, query parameters, responses.
 //
-// It masks, at any depth, members that are secret according to the reference or their name. A text that cannot be
-// parsed is masked as a whole. The package keeps no state.
+// The log shows the members of a request that the reference lists, except those that it marks as secret. A text that cannot be parsed is
+// masked as a whole. The package keeps no state.
 package requestlog
 
 import (
@@ -10,12 +10,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/reference"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Masked replaces a secret in the log.
@@ -27,155 +31,120 @@ const maxLoggedBody = 16 << 10
 // MaxMaskedBody bounds the body that is read only to mask it.
 const MaxMaskedBody = 256 << 10
 
-// secretWords: a member is secret if its squeezed name contains one of these words.
-func secretWords() []string {
-	return []string{
-		"secret", "ephemeralkey", "encrypteddata", "encryptedkey", "nonce", "certificate", // the reference's requests
-		// A caller with a bug may send these in clear.
-		"token", "pin", "otp", "passw", "passphrase", "passcode", "credential", "apikey", "privatekey", "jwt",
-	}
-}
-
-// secretNames are complete squeezed names of secrets.
-func secretNames() []string {
-	return []string{"iv", "pan", "cardnumber", "cvv", "cvv2", "cvc", "cvc2", "auth", "authorization"}
-}
-
-// openNames are names that contain a secret word but do not mean a secret (2.9).
-func openNames() []string {
-	return []string{
-		"tokenuniquereference", "tokenrequestorid", "tokenrequestorname", "tokentype", "tokensuffix", "tokenassurancelevel",
-		"tokenactivateddatetime", "tokendeletedfromconsumerapp", "finaltokenizationdecision",
-	}
-}
-
-// squeeze appends the letters (in lower case), the digits and the quotes of text. The result plain reports whether
-// text is ASCII without escapes.
-func squeeze(to, text []byte) (squeezed []byte, plain bool) {
-	plain = true
-	for _, b := range text {
-		switch {
-		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '"':
-			to = append(to, b)
-		case 'A' <= b && b <= 'Z':
-			to = append(to, b+('a'-'A'))
-		case b == '\\' || b >= 0x80:
-			plain = false
-		}
-	}
-	return to, plain
-}
-
-// suspicious reports whether a squeezed text may have a secret.
-func suspicious(squeezed []byte) bool {
-	return slices.ContainsFunc(secretWords(), func(word string) bool { return bytes.Contains(squeezed, []byte(word)) }) ||
-		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
-}
-
-// isSecret reports whether a member with this name is secret. A name that is not ASCII is secret: the reference has none.
-func isSecret(name string) bool {
-	squeezed, _ := squeeze(nil, []byte(name))
-	short := string(squeezed)
-	if slices.Contains(openNames(), short) {
-		return false
-	}
-	return strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 }) || slices.Contains(secretNames(), short) || hasSecretWord(short)
-}
-
-func hasSecretWord(short string) bool {
-	return slices.ContainsFunc(secretWords(), func(word string) bool { return strings.Contains(short, word) })
-}
-
-// givesSecret reports whether a string contains a named secret, as in "pin=1234", or JSON in JSON.
-func givesSecret(text string) bool {
-	var name strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			name.WriteRune(r)
-		case r == ':' || r == '=':
-			if hasSecretWord(name.String()) {
-				return true
-			}
-			name.Reset()
-		case !strings.ContainsRune("_-\"'\\ \t\r\n", r):
-			name.Reset()
-		}
-	}
-	return false
-}
-
 // tokenForm is the body of a correct token request.
 const tokenForm = "grant_type=client_credentials"
 
-// Body returns the beginning of a body, masked. Only a JSON object can be masked in parts. The parameter readable
-// means that the operation read a JSON object: most such bodies have no suspicious word and are not parsed again.
-func Body(body []byte, readable bool) string {
+// Body returns the beginning of the body of a request, masked; route is nil for a path of no operation. A lenient server accepts members that
+// the reference does not list: they are shown unless their name is that of a secret.
+func Body(route *exchange.Route, body []byte, lenient bool) string {
 	if len(body) == 0 || string(body) == tokenForm {
 		return string(body)
 	}
-	squeezed, plain := squeeze(make([]byte, 0, 512), body)
-	shown := body
-	if !readable || !plain || suspicious(squeezed) || bytes.Contains(body, []byte("://")) {
-		var err error
-		if shown, err = maskMembers(wire.DecimalLoadAmount(body)); err != nil {
-			return Masked
-		}
+	if route == nil || route.Request.JSON() == nil || len(body) > MaxMaskedBody {
+		return Masked
+	}
+	shown, err := maskMembers(route.Request.JSON(), wire.DecimalLoadAmount(body), lenient)
+	switch {
+	case err != nil:
+		return Masked
+	case shown == nil:
+		shown = body
 	}
 	return string(shown[:min(len(shown), maxLoggedBody)])
 }
 
-var errNotMaskable = errors.New("cannot be masked in parts")
-
-// maskMembers masks the secret members of an object at any depth. It keeps the order and duplicate members. If there
-// is no secret, it returns the body itself.
-func maskMembers(body []byte) ([]byte, error) {
-	if len(body) > MaxMaskedBody {
-		return nil, errNotMaskable
-	}
+// maskMembers masks the members of an object that are secret or that the schema does not have. Without any it returns nil.
+func maskMembers(s *reference.Schema, body []byte, lenient bool) ([]byte, error) {
 	var text bytes.Buffer
-	from := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
-	to := jsontext.NewEncoder(&text, jsontext.AllowDuplicateNames(true))
-	if from.PeekKind() != jsontext.KindBeginObject {
-		return nil, errNotMaskable
+	m := masker{
+		lenient: lenient,
+		from:    jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)),
+		to:      jsontext.NewEncoder(&text, jsontext.AllowDuplicateNames(true)),
 	}
-	hidden, ended := false, false
-	for {
-		inside, place := from.StackIndex(from.StackDepth())
-		token, err := from.ReadToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || ended { // if it has ended, there is text after the object
-			return nil, errNotMaskable
-		}
-		ended = from.StackDepth() == 0
-		isText := token.Kind() == jsontext.KindString
-		switch {
-		case isText && inside == jsontext.KindBeginObject && place%2 == 0:
-			secret := isSecret(token.String())
-			if err = to.WriteToken(token); err == nil && secret {
-				hidden = true
-				err = errors.Join(from.SkipValue(), to.WriteToken(jsontext.String(Masked)))
-			}
-		case isText && givesSecret(token.String()):
-			hidden = true
-			err = to.WriteToken(jsontext.String(Masked))
-		case isText && strings.Contains(token.String(), "://"):
-			shown := UserInfo([]byte(token.String()), "/?#")
-			hidden = hidden || string(shown) != token.String()
-			err = to.WriteToken(jsontext.String(string(shown)))
-		default:
-			err = to.WriteToken(token)
-		}
-		if err != nil {
-			return nil, errNotMaskable
-		}
+	if m.from.PeekKind() != jsontext.KindBeginObject {
+		return nil, errors.New("is not an object")
 	}
-	if !hidden {
-		return body, nil
+	if err := m.value(s); err != nil {
+		return nil, err
+	}
+	if _, err := m.from.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("has text after the object")
+	}
+	if !m.hidden {
+		return nil, nil
 	}
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
+}
+
+type masker struct {
+	from    *jsontext.Decoder
+	to      *jsontext.Encoder
+	lenient bool
+	hidden  bool
+}
+
+// value copies a value; s is nil for a member that the reference does not list.
+func (m *masker) value(s *reference.Schema) error {
+	if s == nil || s.Redact == "secret" {
+		m.hidden = true
+		return errors.Join(m.from.SkipValue(), m.to.WriteToken(jsontext.String(Masked)))
+	}
+	token, err := m.from.ReadToken()
+	if err != nil {
+		return err
+	}
+	kind := token.Kind()
+	if kind == jsontext.KindString {
+		shown := textWithout(token.String())
+		m.hidden = m.hidden || shown != token.String()
+		return m.to.WriteToken(jsontext.String(shown))
+	}
+	if err := m.to.WriteToken(token); err != nil || (kind != jsontext.KindBeginObject && kind != jsontext.KindBeginArray) {
+		return err
+	}
+	for next := m.from.PeekKind(); next != jsontext.KindEndObject && next != jsontext.KindEndArray; next = m.from.PeekKind() {
+		element := s.Items
+		if kind == jsontext.KindBeginObject {
+			name, err := m.from.ReadToken()
+			if err != nil {
+				return err
+			}
+			element = m.member(s, name.String())
+			if err := m.to.WriteToken(name); err != nil {
+				return err
+			}
+		}
+		if err := m.value(element); err != nil {
+			return err
+		}
+	}
+	end, err := m.from.ReadToken()
+	return errors.Join(err, m.to.WriteToken(end))
+}
+
+// member returns the schema of a member, nil for one that must be masked.
+func (m *masker) member(s *reference.Schema, name string) *reference.Schema {
+	listed, ok := s.Properties.Get(name)
+	if !ok && m.lenient && !namedSecret().MatchString(name+":") {
+		return new(reference.Schema)
+	}
+	return listed
+}
+
+// namedSecret finds a named secret within a text, as in "pin=1234", or JSON in JSON.
+var namedSecret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(secret|token|pin|otp|passw|pass[\s_-]*phrase|pass[\s_-]*code|credential|api[\s_-]*key|private[\s_-]*key|jwt)[\w\s"'\\-]*[:=]`)
+})
+
+// textWithout masks a text that contains a named secret, and the user information of addresses.
+func textWithout(text string) string {
+	switch {
+	case namedSecret().MatchString(text):
+		return Masked
+	case strings.Contains(text, "://"):
+		return string(UserInfo([]byte(text), "/?#"))
+	}
+	return text
 }
 
 // UserInfo masks the user information of each address in text. User information and host have no character of ends.

@@ -62,12 +62,7 @@ func plainValue(raw json.RawMessage) (text string) {
 
 // subjectText masks and cuts the caller's text for a subject.
 func subjectText(text string) string {
-	switch {
-	case givesSecret(text):
-		return Masked
-	case strings.Contains(text, "://"):
-		text = string(UserInfo([]byte(text), "/?#"))
-	}
+	text = textWithout(text)
 	if runes := []rune(text); len(text) > maxSubject && len(runes) > maxSubject {
 		return string(runes[:maxSubject])
 	}

@@ -10,7 +10,7 @@ import (
 // Ring keeps the newest entries up to its size, so that a log does not grow with the number of requests.
 type Ring[T any] struct {
 	size, most int
-	weigh      func(T) int // nil for a ring without a weight
+	weigh      func(T) int
 
 	mu      sync.Mutex
 	entries []T
@@ -18,11 +18,8 @@ type Ring[T any] struct {
 	weight  int
 }
 
-// New makes a ring of size entries.
-func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
-
-// NewWeighed makes a ring of size entries that together weigh no more than most. The newest entry is always kept.
-func NewWeighed[T any](size, most int, weigh func(T) int) *Ring[T] {
+// New makes a ring of size entries that together weigh no more than most. The newest entry is always kept.
+func New[T any](size, most int, weigh func(T) int) *Ring[T] {
 	return &Ring[T]{size: size, most: most, weigh: weigh}
 }
 
@@ -34,33 +31,14 @@ func (r *Ring[T]) Add(entry T) {
 		return
 	}
 	r.entries = append(r.entries, entry)
-	r.weight += r.weightOf(entry)
+	r.weight += r.weigh(entry)
 	for kept := len(r.entries) - r.first; kept > r.size || (kept > 1 && r.weight > r.most); kept-- {
-		r.weight -= r.weightOf(r.entries[r.first])
+		r.weight -= r.weigh(r.entries[r.first])
 		r.entries[r.first] = *new(T)
 		r.first++
 	}
 	if r.first > len(r.entries)/2 {
 		r.entries, r.first = slices.Delete(r.entries, 0, r.first), 0
-	}
-}
-
-func (r *Ring[T]) weightOf(entry T) int {
-	if r.weigh == nil {
-		return 0
-	}
-	return r.weigh(entry)
-}
-
-// Change changes the newest entry for which fits returns true. The change must not make the entry heavier.
-func (r *Ring[T]) Change(fits func(T) bool, change func(*T)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.entries) - 1; i >= r.first; i-- {
-		if fits(r.entries[i]) {
-			change(&r.entries[i])
-			return
-		}
 	}
 }
 

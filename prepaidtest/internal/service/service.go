@@ -46,7 +46,6 @@ type Options struct {
 	Start         time.Time
 	Frozen        bool
 	Seed          *uint64
-	NoCategory    string
 	Permitted     []state.CompanyID
 	Tokens        gate.TokenOptions
 	Accounts      accounts.Options
@@ -56,7 +55,7 @@ type Options struct {
 	ReportDelay   time.Duration
 	Hooks         hooks.Options
 	Activity      *activity.Activity
-	MessageFaults *faults.Queue[faults.Delivery]
+	MessageFaults *faults.Queue
 }
 
 // New makes a service without companies.
@@ -64,7 +63,7 @@ func New(with Options) *Service {
 	s := &Service{Clock: clock.New(with.Start, with.Frozen), ids: ids.New(with.Seed)}
 	s.Tokens = gate.NewTokens(s.ids, with.Tokens)
 	s.Ledger = ledger.New(ledger.Options{
-		IDs: s.ids, NoCategory: with.NoCategory, Permitted: with.Permitted,
+		IDs: s.ids, Permitted: with.Permitted,
 		Announce: func(l ledger.Locked, a *ledger.Account, booked ledger.Item) { s.Hooks.Announce(l, a, booked) },
 	})
 	s.Policies = policy.New(s.Ledger)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
@@ -42,9 +41,8 @@ type Simulator struct {
 
 // Options are the choices that the reference leaves open about the simulator.
 type Options struct {
-	Delay            time.Duration // of clear and reverse_clear
-	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
-	MatchByID        bool          // a matching authorisation may have another merchant
+	Delay time.Duration // of clear and reverse_clear
+	Kind  bool          // a matching authorisation may have another merchant; reverse_clear books nothing without a matching clearing
 }
 
 // New makes the simulator.
@@ -89,21 +87,6 @@ const (
 	Clear        = "clear"
 	ReverseClear = "reverse_clear"
 )
-
-// Check describes the error in an input that is not from a request. Without an error it returns "".
-func Check(operation string, in Input) string {
-	switch {
-	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
-		return "Operation is none of the simulator's"
-	case !slices.Contains(kinds(), in.Kind):
-		return "Type must be " + strings.Join(kinds(), ", ")
-	case in.Merchant.MerchantCategoryCode != "" && !wire.IsFourDigits(in.Merchant.MerchantCategoryCode):
-		return "MerchantCategoryCode must have four digits"
-	}
-	return ""
-}
-
-func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
 
 func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
 
@@ -255,10 +238,10 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 }
 
 // matching finds the authorisation of authorization_id if it is in the given state and has the same account,
-// transaction_type and, unless MatchByID is set, merchant category, acceptor, terminal and acquirer.
+// transaction_type and, unless Kind is set, merchant category, acceptor, terminal and acquirer.
 func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisation {
 	made := s.approvals[in.Authorisation]
-	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.MatchByID) {
+	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.Kind) {
 		return nil
 	}
 	return made
@@ -334,14 +317,14 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 	}
 }
 
-// reverseClear runs after the delay. It books a clearing reversal, unless MatchedReversals is set and no clearing
+// reverseClear runs after the delay. It books a clearing reversal, unless Kind is set and no clearing
 // matches. A matching clearing becomes the parent.
 func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
 		parent = made.TransactionID
-	} else if s.with.MatchedReversals {
+	} else if s.with.Kind {
 		return
 	}
 	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, signed(in.Kind, in.Amount).Neg(), parent), at)

@@ -15,15 +15,6 @@ func (s *Simulator) Save(_ ledger.View) []Authorisation {
 	return document.Sorted(s.approvals, func(_ string, a *Authorisation) Authorisation { return *a })
 }
 
-// Authorisation returns the authorisation with an id. For an unknown id it returns false.
-func (s *Simulator) Authorisation(_ ledger.View, id string) (Authorisation, bool) {
-	made := s.approvals[id]
-	if made == nil {
-		return Authorisation{}, false
-	}
-	return *made, true
-}
-
 // Of returns the authorisations of an account, oldest first.
 func (s *Simulator) Of(_ ledger.View, account string) []Authorisation {
 	var list []Authorisation

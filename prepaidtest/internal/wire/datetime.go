@@ -37,8 +37,3 @@ func ParseTime(text string, lenient bool) (time.Time, error) {
 	}
 	return at, nil
 }
-
-// appendTime appends t in TimeLayout, which is RFC 3339 in whole seconds.
-func appendTime(to []byte, t time.Time) []byte {
-	return t.UTC().Truncate(time.Second).AppendFormat(to, time.RFC3339)
-}

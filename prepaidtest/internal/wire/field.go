@@ -13,7 +13,6 @@ type Field struct {
 	Name     string
 	optional bool
 	index    int
-	quoted   string
 }
 
 // FieldsOf returns the members of a struct, in the order of its fields.
@@ -22,33 +21,22 @@ func FieldsOf(kind reflect.Type) []Field {
 	for i := range kind.NumField() {
 		name, options, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
 		if name != "" && name != "-" {
-			members = append(members, Field{Name: name, optional: options != "", index: i, quoted: `"` + name + `":`})
+			members = append(members, Field{Name: name, optional: options != "", index: i})
 		}
 	}
 	return members
 }
 
-// Member writes a member.
-func (o *Writer) Member(f *Field, object reflect.Value) {
+// Of returns the value of the member in an object as it is in responses; nil if it is absent.
+func (f *Field) Of(object reflect.Value) any {
 	field := object.Field(f.index)
 	if f.optional && field.IsZero() {
-		return
+		return nil
 	}
-	switch value := field.Addr().Interface().(type) {
-	case *bool:
-		o.Boolean(f.quoted, *value)
-	case *time.Time:
-		o.Time(f.quoted, *value)
-	default:
-		switch field.Kind() { //nolint:exhaustive // the others are few
-		case reflect.String:
-			o.String(f.quoted, field.String())
-		case reflect.Int64:
-			o.Integer(f.quoted, field.Int())
-		default:
-			o.Raw(f.quoted, AppendJSON(nil, value))
-		}
+	if at, ok := field.Interface().(time.Time); ok {
+		return DateTime(at)
 	}
+	return field.Interface()
 }
 
 // Take copies the members of *from that are not zero.

@@ -19,9 +19,6 @@ func IsDigits(text string) bool {
 	return true
 }
 
-// IsFourDigits reports whether a text is four digits, like types and categories.
-func IsFourDigits(text string) bool { return len(text) == 4 && IsDigits(text) }
-
 // IsEmail accepts one address without a name. The parser returns the local part without its quotes.
 func IsEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)

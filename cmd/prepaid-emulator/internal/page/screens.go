@@ -211,7 +211,7 @@ func (p *Page) faults(r *http.Request) view {
 		{Name: "operation", Label: "The next request to", Value: r.URL.Query().Get("operation"), Options: texts(operations)},
 		{Name: "fault", Label: "Fault", Value: r.URL.Query().Get("fault"), Required: true, Placeholder: "commit-then-drop", Suggestions: []string{
 			"commit-then-drop", "drop-before-commit", "truncate", "proxy-page 502 commit-after 12s", "respond 500", "respond 503", "delay 2s", "too-many-requests 2s",
-			"slow-body 50ms", "proxy-page 502", "expire-token",
+			"proxy-page 502", "expire-token",
 		}},
 		{Name: "times", Label: "Times; empty: until it is cleared", Value: "1"},
 		{Name: "probability", Label: "Probability; empty: 1", Placeholder: "0.25"},
