@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -23,6 +24,9 @@ type Options struct {
 	ClientSecret string
 	// PermittedCompanies are the companies whose policy and webhooks the caller may change. Default: all.
 	PermittedCompanies []prepaid.CompanyID
+	// AllowedAddresses is the address whitelist of section 5: other callers get 403 forbidden before any other check.
+	// As in the reference, no IPv4 subnet larger than /29 is accepted. Default: all addresses.
+	AllowedAddresses []netip.Prefix
 	// Production makes the server a production environment: the simulator's paths respond with 404. The default is a test environment.
 	Production bool
 	// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values over the limits, null
@@ -85,18 +89,29 @@ type Options struct {
 	// as long as the write took. If the state is large, a killed process thus loses more than a second of changes.
 	StateFile string
 
-	// Kind makes the emulator have, of each two readings of the reference, the one that is kinder to a client. By default it has the
-	// worse reading, so that a client that works here works with either. With Kind:
-	//   - PUT /accounts/{id} keeps the optional members that the body does not have, instead of clearing them. The whole registration is
-	//     always replaced.
-	//   - The oldest transactions of a history are first. Otherwise a new item is first, and moves all others to later pages.
-	//   - The company search sends the paging headers, which the reference does not show.
-	//   - A failed direct entry out gets 400, since the reference requires the transaction_id, instead of 200 with an empty one.
-	//   - A request to start a report with a bad token gets 401, as other operations do, instead of the 400 in its row of the reference.
-	//   - POST /simulation/reverse_clear books nothing without a matching clearing, or if that was already reversed.
-	//   - The simulator finds an authorisation by authorization_id, account_id and transaction_type alone. Otherwise acquirer_id,
-	//     merchant_id, terminal_id and mcc must match too.
+	// Kind sets the seven options that follow, up to MatchByAuthorizationID: the emulator then has, of each two readings of the reference,
+	// the one that is kinder to a client. By default it has the worse reading, so that a client that works here works with either.
 	Kind bool
+	// KeepOmittedMembers makes PUT /accounts/{id} keep the optional members that the body does not have. By default they are cleared. The
+	// whole registration is always replaced.
+	KeepOmittedMembers bool
+	// OldestTransactionsFirst lists an account's history with the oldest item first. The reference does not state the order. By default
+	// the newest item is first: a new item moves all others to later pages.
+	OldestTransactionsFirst bool
+	// CompanySearchPaging sends the paging headers in responses of the company search. By default there are none: the reference shows none.
+	CompanySearchPaging bool
+	// RefuseFailedDirectEntry makes a failed direct entry out respond with 400, since the reference requires the transaction_id. By default
+	// it has the response of a failed card-to-card transfer: 200 with an empty transaction_id.
+	RefuseFailedDirectEntry bool
+	// UnauthorizedReportStart makes a request to start a report with a bad token respond with 401, as other operations do. By default the
+	// status is 400, as in the operation's row of the reference.
+	UnauthorizedReportStart bool
+	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or if that
+	// clearing was already reversed. The reference has no condition: by default each request books a clearing reversal.
+	MatchedReversalsOnly bool
+	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
+	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
+	MatchByAuthorizationID bool
 
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes

@@ -1,6 +1,7 @@
 package prepaidtest
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -8,8 +9,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,5 +59,36 @@ func TestPINMGF1(t *testing.T) {
 		envelope["encrypted_key"] = hex.EncodeToString(wrapped)
 		require.Equal(t, "executed", p.step("execute", envelope).ok().object()["status"])
 		require.Equal(t, "4321", p.PINOf(p.id))
+	}
+}
+
+func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t, Options{RateLimit: 1, RateWindow: 1e9, FrozenClock: true, AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32")}})
+	call := func(remote string, body []byte) reply {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/nowhere", bytes.NewReader(body))
+		request.RemoteAddr = remote
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request)
+		return reply{t, w.Code, w.Header(), w.Body.Bytes()}
+	}
+	for _, remote := range []string{"192.0.2.7:1", "192.0.2.16:1", "198.51.100.8:1", "[2001:db9::1]:1", "pipe", "pipe", "pipe:1"} {
+		call(remote, nil).refused(403, "forbidden")
+	}
+	call("192.0.2.7:1", make([]byte, exchange.MaxBody+1)).refused(403, "forbidden")
+	for _, remote := range []string{"192.0.2.8:1", "192.0.2.15:1", "198.51.100.7:1", "[2001:db8::1]:1", "[::ffff:192.0.2.9]:1"} {
+		call(remote, nil).refused(404, "not_found")
+	}
+	call("192.0.2.10:1", make([]byte, exchange.MaxBody+1)).refused(413, "invalid_request")
+
+	c := start(t, Options{AllowedAddresses: []netip.Prefix{}})
+	c.get("policy/mccodes").ok()
+	c = start(t, Options{AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	c.get("policy/mccodes").ok()
+	for _, prefix := range []netip.Prefix{
+		netip.MustParsePrefix("192.0.2.0/28"), netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::ffff:192.0.2.0/124"), {},
+	} {
+		_, err := Start(Options{AllowedAddresses: []netip.Prefix{prefix}})
+		require.ErrorContains(t, err, "AllowedAddresses")
 	}
 }

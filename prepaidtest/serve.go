@@ -9,6 +9,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
 // ServeHTTP responds to one request. The server calls it for requests to its own address; use it to mount the
@@ -44,10 +45,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response.Write(w)
 }
 
-// respond returns the response to a request. It checks in a gateway's order: size, expectations of the test,
+// respond returns the response to a request. It checks in a gateway's order: address, size, expectations of the test,
 // rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
+	if !gate.Whitelist(s.settings.AllowedAddresses).Admits(clientAddress(c.Request)) {
+		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
+	}
 	if c.TooLarge {
 		return c.Refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
 	}

@@ -226,3 +226,15 @@ func TestTooLargeABody(t *testing.T) {
 	c.post("accounts", strings.Repeat(" ", exchange.MaxBody+1)).refused(413, "invalid_request")
 	c.post("accounts", strings.Repeat(" ", exchange.MaxBody)).refused(400, "invalid_request")
 }
+
+func TestKindIsEachKindReading(t *testing.T) {
+	t.Parallel()
+	kind, err := newSettings(Options{Kind: true})
+	require.NoError(t, err)
+	each, err := newSettings(Options{
+		KeepOmittedMembers: true, OldestTransactionsFirst: true, CompanySearchPaging: true, RefuseFailedDirectEntry: true,
+		UnauthorizedReportStart: true, MatchedReversalsOnly: true, MatchByAuthorizationID: true,
+	})
+	require.NoError(t, err)
+	require.Equal(t, each.service, kind.service)
+}

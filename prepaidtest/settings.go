@@ -35,6 +35,10 @@ func newSettings(o Options) (settings, error) {
 	o.InitialStatus = cmp.Or(o.InitialStatus, "pre_active")
 	o.PageSizes = cmp.Or(o.PageSizes, PageSizes{Least: 1, Normal: 50, Most: 500})
 	o.Signature = cmp.Or(o.Signature, &Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"})
+	if o.Kind {
+		o.KeepOmittedMembers, o.OldestTransactionsFirst, o.CompanySearchPaging, o.RefuseFailedDirectEntry = true, true, true, true
+		o.UnauthorizedReportStart, o.MatchedReversalsOnly, o.MatchByAuthorizationID = true, true, true
+	}
 	s := settings{Options: o}
 	s.form = &exchange.Form{
 		MediaType: "application/vnd." + o.Vendor + "+json", Lenient: o.Lenient, PageSizes: wire.PageSizes(o.PageSizes),
@@ -43,13 +47,15 @@ func newSettings(o Options) (settings, error) {
 		Start: o.StartAt, Frozen: o.FrozenClock, Seed: o.RandomSeed,
 		Permitted: slices.Clone(o.PermittedCompanies), ReportDelay: delay(o.ReportDelay),
 		Tokens: gate.TokenOptions{
-			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), Kind: o.Kind,
+			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), UnauthorizedReport: o.UnauthorizedReportStart,
 		},
-		Accounts: accounts.Options{InitialStatus: o.InitialStatus, Kind: o.Kind},
+		Accounts: accounts.Options{
+			InitialStatus: o.InitialStatus, KeepOmitted: o.KeepOmittedMembers, OldestFirst: o.OldestTransactionsFirst, CompanyPaging: o.CompanySearchPaging,
+		},
 		Transfers: transfers.Options{
-			Failed: transfers.EmptyID(o.FailedTransfer), Kind: o.Kind, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
+			Failed: transfers.EmptyID(o.FailedTransfer), RefuseDirectEntry: o.RefuseFailedDirectEntry, UncachedLoads: o.UncachedLoads, Logger: o.Logger,
 		},
-		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), Kind: o.Kind},
+		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
 		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), MGF1: o.PINMGF1},
 		Hooks: hooks.Options{
 			MediaType: s.form.MediaType, Roots: o.WebhookRoots, HTTPLoopback: o.AllowHTTPOnLoopback, Lenient: s.Lenient, Signature: hooks.Signing(*o.Signature),
@@ -78,5 +84,6 @@ func (s *settings) validate() error {
 	check(s.RateWindow > 0, "RateWindow: must not be negative")
 	check(slices.Contains(AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(slices.Contains([]crypto.Hash{0, crypto.SHA1, crypto.SHA256, crypto.SHA512}, s.PINMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
+	check(!slices.ContainsFunc(s.AllowedAddresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
 	return errors.Join(faults...)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -76,11 +77,13 @@ func table() []setting {
 		{name: "signature-encoding", field: "Signature.Base64", value: "hex", usage: "`hex` or base64", words: map[string]any{"hex": false, "base64": true}},
 		{name: "signature-key", field: "Signature.KeyText", value: "bytes", usage: "the key: the 32 `bytes` that hmac_key_secret encodes, or its 64 characters as text", words: map[string]any{"bytes": false, "text": true}},
 		{name: "permitted-companies", field: "PermittedCompanies", usage: "`ids` of the companies whose policy and webhooks the client may change, separated by commas (default all)"},
+		{name: "allowed-addresses", field: "AllowedAddresses", usage: "`addresses` or prefixes that may call, separated by commas, none of IPv4 larger than /29 (default all)"},
 		{name: "initial-status", field: "InitialStatus", value: "pre_active", usage: "`status` of a new account"},
 		{name: "page-sizes", field: "PageSizes", value: "1,50,500", usage: "`least,normal,most` items per page"},
 		{name: "failed-transfer", field: "FailedTransfer", value: "string", usage: "`form` of the empty transaction_id of a failed transfer: string, null, absent or zero", words: map[string]any{"string": prepaidtest.EmptyString, "null": prepaidtest.EmptyNull, "absent": prepaidtest.EmptyAbsent, "zero": prepaidtest.EmptyZero}},
 		{name: "pin-mgf1", field: "PINMGF1", usage: "`hash` of the mask in the OAEP of a PIN change: SHA1, SHA256 or SHA512 (default that of the envelope)", words: map[string]any{"SHA1": crypto.SHA1, "SHA256": crypto.SHA256, "SHA512": crypto.SHA512}},
 		{name: "kind", field: "Kind", usage: "of two readings of the reference use the kinder one, as prepaidtest.Options.Kind lists them (default the worse one)"},
+		{name: "oldest-first", field: "OldestTransactionsFirst", usage: "list the oldest transactions first (default the newest first)"},
 		{name: "uncached-loads", field: "UncachedLoads", usage: "carry out each repeat of a load; the reference may be read so (default a load is cached like any transfer)"},
 		{name: "dip-key", field: "Keys", usage: "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)"},
 		{name: "health", field: "CheckHealth", usage: "ask the emulator at -listen whether it serves, and stop: with status 0 if it does, else with 1 and the reason"},
@@ -193,6 +196,12 @@ func read(into reflect.Value, text string) (err error) {
 		*known, err = time.ParseDuration(text)
 	case *prepaidtest.DeliveryFault:
 		*known, err = prepaidtest.ParseDeliveryFault(text)
+	case *netip.Prefix:
+		if address, single := netip.ParseAddr(text); single == nil && address.Zone() == "" {
+			*known = netip.PrefixFrom(address, address.BitLen()) // has only this address
+			return nil
+		}
+		return known.UnmarshalText([]byte(text))
 	case encoding.TextUnmarshaler:
 		return known.UnmarshalText([]byte(text))
 	default:

@@ -28,7 +28,7 @@ func TestWrongFlagsEndWithTwo(t *testing.T) {
 		require.Equal(t, 1, strings.Count(problems, "\n"), "one line: %s", problems)
 	}
 	for flag, values := range map[string][]string{
-		"-permitted-companies": {"", "42,", "acme"}, "-page-sizes": {"1,2", "1,2,3,4", "a,b,c", "-1,2,3"},
+		"-permitted-companies": {"", "42,", "acme"}, "-allowed-addresses": {"", "here", "fe80::1%lo"}, "-page-sizes": {"1,2", "1,2,3,4", "a,b,c", "-1,2,3"},
 		"-failed-transfer": {"", "nil"}, "-pin-mgf1": {"MD5"},
 		"-hook-retries": {"", "1s,", "-1s", "soon"}, "-alert-every": {"-1s"}, "-signature-encoding": {"octal"}, "-signature-key": {"both"},
 		"-hook-fault": {"explode", "lose-message x0"}, "-start-at": {"tomorrow"}, "-fault": {"GET /accounts=explode"}, "-deterministic": {"-1"},
@@ -77,7 +77,7 @@ const application, otherUUID = "11111111-1111-4111-8111-111111111111", "22222222
 func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "off", "-permitted-companies", "77", "-initial-status", "inactive", "-page-sizes", "2,3,4", "-failed-transfer", "null",
-		"-dip-key", application+"="+otherUUID)
+		"-allowed-addresses", "127.0.0.1,::1", "-dip-key", application+"="+otherUUID)
 	require.Equal(t, http.StatusForbidden, p.Call("POST", "policy/42/categories", `{}`).Status)
 	require.Equal(t, http.StatusOK, p.Call("POST", "policy/77/categories", `{"reason":"r","require_approval":false,"add":[742],"remove":[]}`).Status)
 	require.Equal(t, "3", p.Call("GET", "policy/mccodes", "").Header.Get("X-PageSize"))
@@ -101,6 +101,8 @@ func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
 	refused := limited.Call("GET", "policy/mccodes", "")
 	require.Equal(t, http.StatusTooManyRequests, refused.Status)
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	elsewhere := launch(t, "-log", "off", "-allowed-addresses", "192.0.2.8/29")
+	require.Equal(t, http.StatusForbidden, elsewhere.Send("POST", elsewhere.Page+"3.0/token", "", http.Header{}).Status)
 }
 
 func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {

@@ -57,6 +57,7 @@ func TestFailedStartEndsWithOne(t *testing.T) {
 		{"-vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
 		{"-initial-status", []string{"-listen", "127.0.0.1:0", "-initial-status", "happy"}},
 		{"-page-sizes", []string{"-listen", "127.0.0.1:0", "-page-sizes", "3,2,1"}},
+		{"-allowed-addresses", []string{"-listen", "127.0.0.1:0", "-allowed-addresses", "192.0.2.0/28"}},
 		{"-start-at", []string{"-listen", "127.0.0.1:0", "-start-at", "2201-01-01T00:00:00Z"}},
 	} {
 		code, _, problems := once(t, nil, wrong.arguments...)

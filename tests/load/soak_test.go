@@ -80,7 +80,7 @@ type soak struct {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	server := prepaidtest.NewServer(t, prepaidtest.Options{Kind: true, TokenLifetime: 5 * time.Second, RequestLog: 100, RateLimit: 500, RateWindow: 100 * time.Millisecond})
+	server := prepaidtest.NewServer(t, prepaidtest.Options{RefuseFailedDirectEntry: true, TokenLifetime: 5 * time.Second, RequestLog: 100, RateLimit: 500, RateWindow: 100 * time.Millisecond})
 	s := &soak{t: t, server: server, reported: make(map[prepaid.AccountID]prepaid.Amount)}
 	for i := range 20 {
 		balance := strconv.Itoa(i * i * 100) // some run dry

@@ -23,8 +23,9 @@ type Accounts struct {
 // Options are the choices that the reference leaves open about accounts.
 type Options struct {
 	InitialStatus string
-	// Kind keeps the members that an update omits, lists the oldest transactions first, and sends the paging headers of the company search.
-	Kind bool
+	KeepOmitted   bool // an update keeps members that its body omits
+	OldestFirst   bool // order of a history
+	CompanyPaging bool // paging headers on the company search
 }
 
 // New makes the operations on accounts.

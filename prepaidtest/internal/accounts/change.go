@@ -70,7 +70,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	}
 	var changed []string
 	for _, member := range c.Route.Request.JSON().Properties {
-		if ledger.Stores(member.Name) && (!s.with.Kind || c.Has(member.Name)) {
+		if ledger.Stores(member.Name) && (!s.with.KeepOmitted || c.Has(member.Name)) {
 			changed = append(changed, member.Name)
 		}
 	}

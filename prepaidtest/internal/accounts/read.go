@@ -54,7 +54,7 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 		}
 	}
 	response := exchange.Paged(c, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "Account", with) })
-	if !s.with.Kind {
+	if !s.with.CompanyPaging {
 		response.Page = nil
 	}
 	return response
@@ -74,11 +74,11 @@ func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	})
 }
 
-// Transactions handles GET /accounts/{id}/transactions, newest first unless Kind is set.
+// Transactions handles GET /accounts/{id}/transactions, newest first unless OldestFirst is set.
 func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
 		items := between(a.Items, c.Time("start_date"), c.Time("end_date"))
-		if !s.with.Kind {
+		if !s.with.OldestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}

@@ -32,7 +32,7 @@ type Tokens struct {
 type TokenOptions struct {
 	ClientID, ClientSecret string
 	Lifetime               time.Duration
-	Kind                   bool // a request to start a report with a bad token gets 401, not 400
+	UnauthorizedReport     bool // a request to start a report with a bad token gets 401, not 400
 }
 
 // NewTokens makes a store without tokens.
@@ -114,7 +114,7 @@ func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
 
 func (s *Tokens) badToken(c *exchange.Call) exchange.Response {
 	status := http.StatusUnauthorized
-	if c.Route.Path == "/reporting/templates/{templatename}" && !s.with.Kind {
+	if c.Route.Path == "/reporting/templates/{templatename}" && !s.with.UnauthorizedReport {
 		status = http.StatusBadRequest
 	}
 	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")

@@ -41,8 +41,9 @@ type Simulator struct {
 
 // Options are the choices that the reference leaves open about the simulator.
 type Options struct {
-	Delay time.Duration // of clear and reverse_clear
-	Kind  bool          // a matching authorisation may have another merchant; reverse_clear books nothing without a matching clearing
+	Delay            time.Duration // of clear and reverse_clear
+	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
+	MatchByID        bool          // a matching authorisation may have another merchant
 }
 
 // New makes the simulator.
@@ -238,10 +239,10 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 }
 
 // matching finds the authorisation of authorization_id if it is in the given state and has the same account,
-// transaction_type and, unless Kind is set, merchant category, acceptor, terminal and acquirer.
+// transaction_type and, unless MatchByID is set, merchant category, acceptor, terminal and acquirer.
 func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisation {
 	made := s.approvals[in.Authorisation]
-	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.Kind) {
+	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.MatchByID) {
 		return nil
 	}
 	return made
@@ -317,14 +318,14 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 	}
 }
 
-// reverseClear runs after the delay. It books a clearing reversal, unless Kind is set and no clearing
+// reverseClear runs after the delay. It books a clearing reversal, unless MatchedReversals is set and no clearing
 // matches. A matching clearing becomes the parent.
 func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
 		parent = made.TransactionID
-	} else if s.with.Kind {
+	} else if s.with.MatchedReversals {
 		return
 	}
 	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, signed(in.Kind, in.Amount).Neg(), parent), at)

@@ -43,10 +43,10 @@ const (
 
 // Options are the choices that the reference leaves open about transfers.
 type Options struct {
-	Failed        EmptyID
-	Kind          bool         // a direct entry that fails is refused; it has no empty transaction_id
-	UncachedLoads bool         // the response to a load is not cached: each repeat moves the money again
-	Logger        *slog.Logger // nil for none
+	Failed            EmptyID
+	RefuseDirectEntry bool         // a direct entry that fails is refused; it has no empty transaction_id
+	UncachedLoads     bool         // the response to a load is not cached: each repeat moves the money again
+	Logger            *slog.Logger // nil for none
 }
 
 // Transfers carries out transfers and direct entries. The ledger's lock guards it.
@@ -208,7 +208,7 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 }
 
 // DirectEntryOut handles POST /accounts/{id}/directentryout. An impossible payment fails like a transfer, or with 400 if
-// Kind is set.
+// RefuseDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	in, refusal := exchange.Body[input](c)
 	if refusal != nil {
@@ -216,7 +216,7 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	}
 	return s.pay(c, in.RequestID, false, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		failed := func(description string) *exchange.Response {
-			if s.with.Kind {
+			if s.with.RefuseDirectEntry {
 				return new(c.Unusable(description))
 			}
 			return new(s.failTransfer(c))
