@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"go/ast"
 	"go/format"
 	"go/types"
 	"maps"
@@ -16,47 +14,51 @@ import (
 type generator struct {
 	*pkg
 	method string // readWire or writeWire
-	todo   []string
+	todo   []*types.Named
 	out    bytes.Buffer
 }
 
+const head = "// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\n\npackage prepaid\n\n"
+
 func (p *pkg) generate() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString("// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\n\npackage " + p.name +
-		"\n\nimport (\n\"slices\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)\n")
-	for _, direction := range []struct {
-		list, method string
-		function     func(*generator, string) error
-	}{{"wireReadable", "readWire", (*generator).reader}, {"wireWritable", "writeWire", (*generator).writer}} {
-		g := &generator{pkg: p, method: direction.method, todo: p.lists[direction.list]}
+	g := &generator{pkg: p}
+	g.line(head + "import (\n\"slices\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)")
+	for i, function := range []func(*types.Named) error{g.reader, g.writer} {
+		g.method, g.todo = []string{"readWire", "writeWire"}[i], p.lists[i]
 		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
-			name := g.todo[done]
-			if g.self(name) {
-				return nil, fmt.Errorf("%s has its own %s", name, g.method)
-			}
-			if err := direction.function(g, name); err != nil {
+			if err := function(g.todo[done]); err != nil {
 				return nil, err
 			}
 		}
-		out.Write(g.out.Bytes())
 	}
-	p.generateKnown(&out)
-	return format.Source(out.Bytes())
+	p.generateKnown(&g.out)
+	return format.Source(g.out.Bytes())
 }
 
 // generateKnown writes the method Known of each enumeration.
 func (p *pkg) generateKnown(out *bytes.Buffer) {
-	for _, name := range slices.Sorted(maps.Keys(p.constants)) {
-		if typeName(p.types[name]) != "string" || name == "Include" {
-			continue // not an enumeration of the reference
+	scope := p.Types.Scope()
+	constants := map[string][]*types.Const{}
+	for _, name := range scope.Names() {
+		if c, ok := scope.Lookup(name).(*types.Const); ok && c.Exported() {
+			if of := named(c.Type()); of != nil && of.Obj().Pkg() == p.Types && types.Identical(of.Underlying(), types.Typ[types.String]) {
+				constants[of.Obj().Name()] = append(constants[of.Obj().Name()], c)
+			}
 		}
-		v := strings.ToLower(name[:1])
+	}
+	delete(constants, "Include") // not an enumeration of the reference
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
+		slices.SortFunc(constants[name], func(a, b *types.Const) int { return int(a.Pos() - b.Pos()) })
+		var values []string
+		for _, c := range constants[name] {
+			values = append(values, "string("+c.Name()+")")
+		}
 		fmt.Fprintf(out, `
-func (%[2]s) values() []string { return []string{string(%[3]s)} }
+func (%[2]s) values() []string { return []string{%[3]s} }
 
 // Known reports whether the reference lists the value.
 func (%[1]s %[2]s) Known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
-`, v, name, strings.Join(p.constants[name], "), string("))
+`, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
 	}
 }
 
@@ -64,55 +66,45 @@ func (g *generator) line(form string, arguments ...any) {
 	fmt.Fprintf(&g.out, form+"\n", arguments...)
 }
 
-// self reports whether a type reads or writes itself.
-func (g *generator) self(name string) bool { return g.methods[name+"."+g.method] }
-
-// ownJSON reports whether a type has its own JSON form.
-func (g *generator) ownJSON(name string) bool {
-	return slices.ContainsFunc([]string{
-		"MarshalJSON", "MarshalJSONTo", "MarshalText", "AppendText", "UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText",
-	}, func(method string) bool { return g.methods[name+"."+method] })
-}
-
 // kind returns the generator's kind of a type: "string", "bool", "int", "time", "self" or "struct". It adds each
 // struct to todo, so that a function is generated for the struct.
-func (g *generator) kind(of ast.Expr) (string, error) {
-	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
-	if types.ExprString(of) == "time.Time" {
+func (g *generator) kind(of types.Type) (string, error) {
+	if types.TypeString(of, nil) == "time.Time" {
 		return "time", nil
 	}
-	name, ok := of.(*ast.Ident)
-	if !ok {
-		return "", unknown
-	}
-	if g.self(name.Name) {
-		return "self", nil
-	}
-	if g.ownJSON(name.Name) {
-		return "", fmt.Errorf("%s has its own form in JSON, and no %s", name.Name, g.method)
-	}
-	switch underlying := g.underlying(name.Name).(type) {
-	case *ast.StructType:
-		if !slices.Contains(g.todo, name.Name) {
-			g.todo = append(g.todo, name.Name)
+	if declared, ok := of.(*types.Named); ok && declared.Obj().Pkg() == g.Types {
+		if has(declared, g.method) {
+			return "self", nil
 		}
-		return "struct", nil
-	case *ast.Ident:
-		if underlying.Name == "int64" {
-			return "int", nil
+		if _, ok := of.Underlying().(*types.Struct); ok {
+			if !slices.Contains(g.todo, declared) {
+				g.todo = append(g.todo, declared)
+			}
+			return "struct", nil
 		}
-		return underlying.Name, nil
 	}
-	return "", unknown
+	switch kind := types.TypeString(of.Underlying(), nil); kind {
+	case "string", "bool", "int":
+		return kind, nil
+	case "int64":
+		return "int", nil
+	}
+	return "", fmt.Errorf("no rule for the type %s", g.name(of))
 }
 
-func (g *generator) reader(name string) error {
-	members, err := g.members(name)
+// name returns a type as the client writes it.
+func (g *generator) name(of types.Type) string {
+	return types.TypeString(of, types.RelativeTo(g.Types))
+}
+
+func (g *generator) reader(of *types.Named) error {
+	members, err := members(of)
 	if err != nil {
 		return err
 	}
+	name := of.Obj().Name()
 	g.line("\nfunc (v *%s) readWire(r *wire.Reader) {", name)
-	if g.methods[name+".startUnset"] {
+	if has(of, "startUnset") {
 		g.line("v.startUnset()")
 	}
 	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {")
@@ -129,95 +121,69 @@ func (g *generator) reader(name string) error {
 
 // read returns the statement that reads a member.
 func (g *generator) read(m member) (string, error) {
-	to := "v." + m.field
 	helper, of := "", m.of
 	switch t := m.of.(type) {
-	case *ast.StarExpr:
-		helper, of = "Optional", t.X
-	case *ast.ArrayType:
-		if t.Len != nil {
-			return "", errors.New("no rule for an array")
-		}
-		helper, of = "List", t.Elt
+	case *types.Pointer:
+		helper, of = "Optional", t.Elem()
+	case *types.Slice:
+		helper, of = "List", t.Elem()
 	}
 	kind, err := g.kind(of)
 	if err != nil {
 		return "", err
 	}
-	function := map[string]string{
-		"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time",
-	}[kind]
-	named := types.ExprString(of)
+	function := map[string]string{"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time"}[kind]
+	name, to := g.name(of), "&v."+m.field
 	if function == "" {
-		function = "(*" + named + ").readWire"
+		function = "(*" + name + ").readWire"
 	}
 	switch {
 	case helper == "" && kind == "struct":
 		helper = "Struct"
 	case helper == "" && kind == "self":
-		return to + ".readWire(r)", nil
+		return "v." + m.field + ".readWire(r)", nil
+	case helper == "" && name != kind && (kind == "string" || kind == "bool"):
+		return fmt.Sprintf("%s((*%s)(%s), r)", function, kind, to), nil
 	case helper == "":
-		return fmt.Sprintf("%s(%s, r)", function, pointer(to, named, kind)), nil
-	case named != kind && (kind == "string" || kind == "bool"):
-		return "", fmt.Errorf("no rule for a list of, or a pointer to, %s", named)
+		return fmt.Sprintf("%s(%s, r)", function, to), nil
 	}
-	return fmt.Sprintf("wire.%s(&%s, r, %s)", helper, to, function), nil
+	return fmt.Sprintf("wire.%s(%s, r, %s)", helper, to, function), nil
 }
 
-// pointer returns the address of a variable. For a named type of the kind string or bool, it converts the address.
-func pointer(to, named, kind string) string {
-	if named != kind && (kind == "string" || kind == "bool") {
-		return "(*" + kind + ")(&" + to + ")"
-	}
-	return "&" + to
-}
-
-func (g *generator) writer(name string) error {
-	members, err := g.members(name)
+func (g *generator) writer(of *types.Named) error {
+	members, err := members(of)
 	if err != nil {
 		return err
 	}
+	name := of.Obj().Name()
 	g.line("\nfunc (v %s) writeWire(w *wire.Writer) {", name)
-	further := ""
-	for i, m := range members {
+	further, opening := "", "{"
+	for _, m := range members {
 		if m.further {
 			further = "w.Members(v." + m.field + ".text())\n"
 			continue
 		}
 		kind, err := g.kind(m.of)
-		if err != nil {
-			return fmt.Errorf("%s.%s: %w", name, m.field, err)
-		}
-		opening := "{"
-		if i > 0 {
-			opening = ","
+		value, basic := "v."+m.field, map[string]string{"string": "string", "int": "int64"}[kind]
+		if g.name(m.of) != basic {
+			value = basic + "(" + value + ")"
 		}
 		opening = fmt.Sprintf("`%s%q:`", opening, m.name)
-		write, zero := "", ""
-		switch kind {
-		case "string":
-			write, zero = fmt.Sprintf("w.Text(%s, %s)", opening, converted(m, "string")), `""`
-		case "int":
-			write, zero = fmt.Sprintf("w.Integer(%s, %s)", opening, converted(m, "int64")), "0"
-		case "self", "struct":
-			write = fmt.Sprintf("w.Body = append(w.Body, %s...)\nv.%s.writeWire(w)", opening, m.field)
+		write := map[string]string{
+			"string": fmt.Sprintf("w.Text(%s, %s)", opening, value),
+			"int":    fmt.Sprintf("w.Integer(%s, %s)", opening, value),
+			"self":   fmt.Sprintf("w.Body = append(w.Body, %s...)\nv.%s.writeWire(w)", opening, m.field),
 		}
-		switch {
-		case write == "" || m.optional && (i == 0 || zero == ""):
-			return fmt.Errorf("%s.%s: no rule for writing it", name, m.field)
-		case m.optional:
-			write = fmt.Sprintf("if v.%s != %s {\n%s\n}", m.field, zero, write)
+		write["struct"] = write["self"]
+		if m.optional {
+			write = map[string]string{"string": fmt.Sprintf("if v.%s != \"\" {\n%s\n}", m.field, write["string"])}
 		}
-		g.line("%s", write)
+		if err != nil || write[kind] == "" || m.optional && opening[1] == '{' {
+			return fmt.Errorf("%s.%s: no rule for writing it: %w", name, m.field, err)
+		}
+		g.line("%s", write[kind])
+		opening = ","
 	}
 	g.line("w.Body = append(w.Body, '}')\n%s}", further)
 	return nil
-}
-
-func converted(m member, to string) string {
-	value := "v." + m.field
-	if strings.TrimSpace(types.ExprString(m.of)) == to {
-		return value
-	}
-	return to + "(" + value + ")"
 }

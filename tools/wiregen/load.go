@@ -1,183 +1,112 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
+	"go/types"
 	"path/filepath"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
-// output is the file generated from tags. wiregen reads no generated files.
-const output = "wire_gen.go"
+// The files generated from tags. wiregen does not read them.
+const (
+	output       = "wire_gen.go"
+	redactOutput = "redact_gen.go" // Format and LogValue of the structs that have redacted members
+)
 
-// pkg is a parsed package. It is not type-checked: without the generated file it does not compile.
+// pkg is the client's package. Without the generated files, it has type errors.
 type pkg struct {
-	name    string
-	types   map[string]ast.Expr
-	methods map[string]bool // "Type.method"
-	lists   map[string][]string
-
-	constants map[string][]string // the exported constants of a type, in order
+	*packages.Package
+	lists [2][]*types.Named // wireReadable and wireWritable
 }
 
 func load(directory string) (*pkg, error) {
-	names, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	directory, err := filepath.Abs(directory)
 	if err != nil {
 		return nil, err
 	}
-	p := &pkg{types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}, constants: map[string][]string{}}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_gen.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		p.name = file.Name.Name
-		for _, declaration := range file.Decls {
-			p.add(declaration)
+	const ignored = "//go:build ignore\n\npackage ignored\n"
+	all, err := packages.Load(&packages.Config{Dir: directory, Mode: packages.LoadSyntax, Overlay: map[string][]byte{
+		filepath.Join(directory, output): []byte(ignored), filepath.Join(directory, redactOutput): []byte(ignored),
+	}}, ".")
+	if err != nil || len(all) != 1 {
+		return nil, fmt.Errorf("%d packages in %s: %w", len(all), directory, err)
+	}
+	p := &pkg{Package: all[0]}
+	for _, fault := range p.Errors {
+		if fault.Kind == packages.ParseError {
+			return nil, fault
 		}
 	}
-	if len(p.lists) == 0 {
-		return nil, errors.New("no list of types: want var _ = []wireReadable{…} or []wireWritable{…}")
+	for _, file := range p.Syntax {
+		ast.Inspect(file, p.addList)
 	}
 	return p, nil
 }
 
-func (p *pkg) add(declaration ast.Decl) {
-	switch d := declaration.(type) {
-	case *ast.FuncDecl:
-		if d.Recv != nil {
-			p.methods[typeName(d.Recv.List[0].Type)+"."+d.Name.Name] = true
-		}
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch s := spec.(type) {
-			case *ast.TypeSpec:
-				p.types[s.Name.Name] = s.Type
-			case *ast.ValueSpec:
-				if d.Tok == token.CONST && s.Type != nil && ast.IsExported(s.Names[0].Name) {
-					p.constants[typeName(s.Type)] = append(p.constants[typeName(s.Type)], s.Names[0].Name)
-				}
-				if len(s.Values) == 1 && s.Names[0].Name == "_" {
-					p.addList(s.Values[0])
-				}
-			}
-		}
-	}
-}
-
 // addList adds the types of []wireReadable{(*A)(nil), B{}}.
-func (p *pkg) addList(value ast.Expr) {
-	list, ok := value.(*ast.CompositeLit)
-	if !ok {
-		return
-	}
-	array, ok := list.Type.(*ast.ArrayType)
-	if !ok {
-		return
-	}
-	kind := typeName(array.Elt)
-	if kind != "wireReadable" && kind != "wireWritable" {
-		return
-	}
-	for _, element := range list.Elts {
-		p.lists[kind] = append(p.lists[kind], typeName(element))
-	}
-}
-
-// typeName returns the name T of T, *T, (*T)(nil) or T{}. It returns "" for any other expression. It also returns "" for types of other
-// packages.
-func typeName(expr ast.Expr) string {
-	switch e := expr.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.StarExpr:
-		return typeName(e.X)
-	case *ast.ParenExpr:
-		return typeName(e.X)
-	case *ast.CallExpr:
-		return typeName(e.Fun)
-	case *ast.CompositeLit:
-		return typeName(e.Type)
-	case *ast.IndexExpr:
-		return typeName(e.X)
-	}
-	return ""
-}
-
-// underlying returns the underlying type of a name; nil for a type of another package.
-func (p *pkg) underlying(name string) ast.Expr {
-	for {
-		expr, ok := p.types[name]
-		if !ok {
-			switch name {
-			case "string", "bool", "int", "int64":
-				return ast.NewIdent(name)
+func (p *pkg) addList(node ast.Node) bool {
+	if list, ok := node.(*ast.CompositeLit); ok {
+		if i := slices.Index([]string{"[]wireReadable", "[]wireWritable"}, types.ExprString(list.Type)); i >= 0 {
+			for _, element := range list.Elts {
+				p.lists[i] = append(p.lists[i], named(p.TypesInfo.TypeOf(element)))
 			}
-			return nil
 		}
-		next, ok := expr.(*ast.Ident)
-		if !ok {
-			return expr
-		}
-		name = next.Name
 	}
+	return true
+}
+
+// named returns the declared type T of T or *T; nil for another type.
+func named(of types.Type) *types.Named {
+	if pointer, ok := of.(*types.Pointer); ok {
+		of = pointer.Elem()
+	}
+	declared, _ := of.(*types.Named)
+	return declared
+}
+
+// has reports whether a type has one of these methods, not counting promoted ones.
+func has(of *types.Named, methods ...string) bool {
+	for method := range of.Methods() {
+		if slices.Contains(methods, method.Name()) {
+			return true
+		}
+	}
+	return false
 }
 
 // member is a struct field that is a JSON member.
 type member struct {
 	field, name string
-	of          ast.Expr
+	of          types.Type
 	optional    bool
 	further     bool // wire:"members": its own members, not one
 }
 
 // members returns the members of a struct, and an error for an unknown kind of field.
-func (p *pkg) members(name string) ([]member, error) {
-	fields, ok := p.underlying(name).(*ast.StructType)
+func members(of *types.Named) ([]member, error) {
+	fields, ok := of.Underlying().(*types.Struct)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a struct of this package", name)
+		return nil, fmt.Errorf("%s is not a struct", of.Obj().Name())
 	}
 	var members []member
-	for _, field := range fields.Fields.List {
-		if len(field.Names) != 1 {
-			return nil, fmt.Errorf("%s has a field that is embedded, or shares its type", name)
-		}
-		if !field.Names[0].IsExported() {
-			continue
-		}
-		m := member{field: field.Names[0].Name, of: field.Type}
-		tag, err := tagOf(field)
-		if err != nil {
-			return nil, err
-		}
-		options := ""
-		m.name, options, _ = strings.Cut(tag.Get("json"), ",")
-		m.optional = options == "omitzero"
+	for i := range fields.NumFields() {
+		field, tag := fields.Field(i), reflect.StructTag(fields.Tag(i))
+		name, options, _ := strings.Cut(tag.Get("json"), ",")
+		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members"}
 		switch {
-		case m.name == "-" && options == "", tag.Get("wire") == "-":
+		case field.Embedded():
+			return nil, fmt.Errorf("%s has a field that is embedded", of.Obj().Name())
+		case !field.Exported(), name == "-" && options == "", tag.Get("wire") == "-":
 			continue
-		case tag.Get("wire") == "members":
-			m.further = true
-		case m.name == "" || options != "" && !m.optional || strings.ContainsAny(m.name, `'"\`):
-			return nil, fmt.Errorf("%s.%s: unknown tag: %s", name, m.field, tag)
+		case !m.further && (name == "" || options != "" && !m.optional):
+			return nil, fmt.Errorf("%s.%s: unknown tag: %s", of.Obj().Name(), m.field, tag)
 		}
 		members = append(members, m)
 	}
 	return members, nil
-}
-
-func tagOf(field *ast.Field) (reflect.StructTag, error) {
-	if field.Tag == nil {
-		return "", nil
-	}
-	tag, err := strconv.Unquote(field.Tag.Value)
-	return reflect.StructTag(tag), err
 }

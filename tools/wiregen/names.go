@@ -17,7 +17,7 @@ type goNames struct {
 	members map[string][]string // members of a type
 }
 
-// namesOf returns the lists by section. Those of section 4.7 and of the token are written manually: the Go types have another form.
+// namesOf returns the lists by the marks of their sections. Those of section 4.7 and of the token are written manually: the Go types have another form.
 func namesOf(d *reference.Document) map[string]string {
 	n := &goNames{types: map[string][]string{}, members: map[string][]string{}}
 	for _, s := range d.Schemas {
@@ -39,7 +39,7 @@ func namesOf(d *reference.Document) map[string]string {
 			continue
 		}
 		for _, name := range types {
-			lists[section] += "- `" + name + "`: `" + strings.Join(n.members[name], " ") + "`\n"
+			lists["<!-- names of "+section+" -->\n"] += "- `" + name + "`: `" + strings.Join(n.members[name], " ") + "`\n"
 		}
 	}
 	return lists
@@ -52,10 +52,11 @@ func (n *goNames) schema(section, name string, s *reference.Schema) {
 	for _, m := range s.Properties {
 		n.put(section, name, m.Name, m.Value.Go)
 		if m.Value.GoEnum != "" {
-			n.schema(section, m.Value.GoEnum, &reference.Schema{Enum: m.Value.Enum, GoValues: m.Value.GoValues})
+			values := m.Value.Enum
 			for _, value := range slices.Sorted(maps.Keys(m.Value.GoValues)) {
-				n.put(section, m.Value.GoEnum, value, m.Value.GoValues[value])
+				values = append(values, value)
 			}
+			n.schema(section, m.Value.GoEnum, &reference.Schema{Enum: values, GoValues: m.Value.GoValues})
 		}
 	}
 }

@@ -1,16 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"go/format"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/reference"
 )
@@ -62,9 +65,10 @@ func (o operation) never() (member string, values []string) {
 func (o operation) variable() string { return "op" + strings.ReplaceAll(o.Name, ".", "") }
 
 // row returns the operation's row in docs/operations.md. If the client has a method for one page, the row names it too.
-func (o operation) row(methods map[string]bool) string {
+func (o operation) row(client *types.Scope) string {
 	names := "`client." + o.Name + "`"
-	if methods[strings.Replace(o.Name, ".", "Service.", 1)+"Page"] {
+	service, method, _ := strings.Cut(o.Name, ".")
+	if of := client.Lookup(service + "Service"); of != nil && has(named(of.Type()), method+"Page") {
 		names += ", `client." + o.Name + "Page`"
 	}
 	note := o.Note
@@ -75,26 +79,24 @@ func (o operation) row(methods map[string]bool) string {
 }
 
 // operationFiles returns the contents of the files that are generated from the documents, by file name.
-func operationFiles(directory string, methods map[string]bool) (map[string][]byte, error) {
+func operationFiles(directory string, client *types.Scope) (map[string][]byte, error) {
 	written, emulated, err := documents(directory)
 	if err != nil {
 		return nil, err
 	}
-	read, err := reference.Parse(written)
-	if err != nil {
+	compact, err1 := json.Marshal(written)
+	more, err2 := json.Marshal(emulated)
+	published, err3 := json.Marshal(emulated, jsontext.WithIndent("  "))
+	read, err := reference.Parse(compact)
+	if err := cmp.Or(err1, err2, err3, err); err != nil {
 		return nil, fmt.Errorf("%s: %w", document, err)
 	}
 	files := map[string][]byte{
-		"internal/reference/openapi.json": written, "internal/reference/emulator.json": emulated,
+		"internal/reference/openapi.json": compact, "internal/reference/emulator.json": more, "api/openapi.json": append(published, '\n'),
 	}
-	var published bytes.Buffer
-	if err := json.Indent(&published, emulated, "", "  "); err != nil {
-		return nil, err
-	}
-	files["api/openapi.json"] = append(published.Bytes(), '\n')
 	const head = "// Code generated from " + document + " by tools/wiregen. DO NOT EDIT.\n\n"
 	var contracts, variables, names strings.Builder
-	blocks := map[string]string{} // by section
+	page := map[string]string{}
 	for _, each := range read.Operations {
 		o := operation{each}
 		contract, err := o.contract()
@@ -104,7 +106,8 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 		contracts.WriteString(contract)
 		variables.WriteString("&" + o.variable() + ",\n")
 		names.WriteString("        - " + o.Name + "\n")
-		blocks[o.Section] += o.row(methods)
+		mark := "<!-- operations of " + o.Section + " -->\n"
+		page[mark] = cmp.Or(page[mark], "| Request | Go | Safety | |\n|---|---|---|---|\n") + o.row(client)
 	}
 	const name = "operations_gen.go"
 	files[name], err = format.Source([]byte(head + "package prepaid\n\nimport \"github.com/cardprograms/prepaid/ratelimit\"\n\nvar (\n" +
@@ -113,16 +116,8 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	page := map[string]string{}
-	for section, rows := range blocks {
-		page["<!-- operations of "+section+" -->\n"] = "| Request | Go | Safety | |\n|---|---|---|---|\n" + rows
-	}
-	lists := map[string]string{}
-	for section, rows := range namesOf(read) {
-		lists["<!-- names of "+section+" -->\n"] = rows
-	}
 	for name, blocks := range map[string]map[string]string{
-		"docs/operations.md": page, "docs/reference-map.md": lists, ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names.String()},
+		"docs/operations.md": page, "docs/reference-map.md": namesOf(read), ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names.String()},
 	} {
 		text, err := os.ReadFile(filepath.Join(directory, name))
 		if err != nil {
