@@ -11,7 +11,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // unnamed returns a fault for each incompatible change that the latest section of the changelog does not name. The name
 // of a removed or changed type covers its members, and that of a removed package everything in it.
-func unnamed(broken []line, file, changelog string) []string {
+func unnamed(broken []line, changelog string) []string {
 	_, section, _ := strings.Cut("\n"+changelog, "\n## ")
 	section, _, _ = strings.Cut(section, "\n## ")
 	named := make(map[string]bool)
@@ -33,7 +33,7 @@ func unnamed(broken []line, file, changelog string) []string {
 			known = known || gone[line{l.pkg, whole}] && (named[whole] || named[pkg+"."+whole])
 		}
 		if !known {
-			faults = append(faults, fmt.Sprintf("%s: the latest section does not name %#q, which changed incompatibly: %s had: %s", file, l.name(), l.pkg, l.text))
+			faults = append(faults, fmt.Sprintf("CHANGELOG.md: the latest section does not name %#q, which changed incompatibly", l.name()))
 		}
 	}
 	return faults

@@ -73,14 +73,13 @@ func (w *writer) typeName(o *types.TypeName) {
 		w.add("type %s%s = %s", o.Name(), w.parameters(alias.TypeParams()), w.typ(alias.Rhs()))
 		return
 	}
-	named, ok := o.Type().(*types.Named)
-	if !ok {
-		w.add("type %s = %s", o.Name(), w.typ(o.Type()))
-		return
-	}
-	head := "type " + o.Name() + w.parameters(named.TypeParams())
+	named, _ := o.Type().(*types.Named) // unless it is an alias
+	head, equality := "type "+o.Name()+w.parameters(named.TypeParams()), ""
 	if u, ok := named.Underlying().(*types.Struct); ok {
-		w.add("%s struct%s", head, equality(named))
+		if !types.Comparable(named) { // a new field with this effect breaks code that uses ==
+			equality = ", not comparable"
+		}
+		w.add("%s struct%s", head, equality)
 		w.fields(o.Name(), u)
 	} else { // an interface is one line with all methods: an added method breaks implementations
 		w.add("%s %s", head, w.typ(named.Underlying()))
@@ -88,14 +87,6 @@ func (w *writer) typeName(o *types.TypeName) {
 	if !types.IsInterface(named) {
 		w.methods(o.Name(), named)
 	}
-}
-
-// equality returns a remark if == cannot compare values of a struct: a new field with this effect breaks code that uses ==.
-func equality(t types.Type) string {
-	if types.Comparable(t) {
-		return ""
-	}
-	return ", not comparable"
 }
 
 // fields lists the public fields with their tags, which are part of the JSON format. Fields of embedded unexported
@@ -125,37 +116,28 @@ func (w *writer) fields(owner string, s *types.Struct) {
 func (w *writer) methods(owner string, named *types.Named) {
 	values := types.NewMethodSet(named)
 	for selection := range types.NewMethodSet(types.NewPointer(named)).Methods() {
-		m, ok := selection.Obj().(*types.Func)
-		if !ok || !m.Exported() {
+		m := selection.Obj()
+		if !m.Exported() {
 			continue
 		}
 		star := "*"
 		if values.Lookup(m.Pkg(), m.Name()) != nil {
 			star = ""
 		}
-		signature, ok := selection.Type().(*types.Signature)
-		if !ok {
-			continue
-		}
-		w.add("method (%s%s) %s%s", star, owner, m.Name(), strings.TrimPrefix(w.typ(signature), "func"))
+		w.add("method (%s%s) %s%s", star, owner, m.Name(), strings.TrimPrefix(w.typ(selection.Type()), "func"))
 	}
 }
 
-// bare returns a type without the names of parameters, which are not part of the API.
+// bare returns a type without the names of parameters, which are not part of the API. Those of functions to which a pointer, an
+// array or a channel leads stay: the API has none.
 func bare(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Signature:
 		return types.NewSignatureType(nil, nil, nil, bareTuple(t.Params()), bareTuple(t.Results()), t.Variadic())
-	case *types.Pointer:
-		return types.NewPointer(bare(t.Elem()))
 	case *types.Slice:
 		return types.NewSlice(bare(t.Elem()))
-	case *types.Array:
-		return types.NewArray(bare(t.Elem()), t.Len())
 	case *types.Map:
 		return types.NewMap(bare(t.Key()), bare(t.Elem()))
-	case *types.Chan:
-		return types.NewChan(t.Dir(), bare(t.Elem()))
 	case *types.Interface:
 		var methods []*types.Func
 		for m := range t.ExplicitMethods() {

@@ -64,8 +64,8 @@ func TestLines(t *testing.T) {
 			"import \"text/scanner\"\nvar Default *scanner.Scanner", []string{"var Default *text/scanner.Scanner"},
 		},
 		"bare types in every place": {
-			"type T struct{ F func(a *func(b []func(c [2]int))) chan map[string]func(d int) }",
-			[]string{"field T.F func(*func([]func([2]int))) chan map[string]func(int)", "type T struct, not comparable"},
+			"type T struct{ F func(a []func(b int)) map[string]func(d int) }",
+			[]string{"field T.F func([]func(int)) map[string]func(int)", "type T struct, not comparable"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

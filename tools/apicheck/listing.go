@@ -73,9 +73,6 @@ func write(directory string, all, broken []line) error {
 		name, text := strings.ReplaceAll(inRepository(l.pkg), "/", "-")+".txt", l.text
 		if text == wholePackage {
 			text = "package " + l.pkg
-			if other, taken := files[name]; taken {
-				return fmt.Errorf("%s would have the same file as this: %s", l.pkg, other)
-			}
 		}
 		files[name] += text + "\n"
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -62,27 +60,22 @@ func (b bench) read(name string) string {
 	return string(text)
 }
 
-// run returns the exit code and the output.
-func (b bench) run(flags ...string) (int, string) {
-	var out, problems bytes.Buffer
-	arguments := slices.Concat(flags, []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root})
-	code := run(b.t.Context(), arguments, &out, &problems)
-	require.Empty(b.t, problems.String())
-	return code, out.String()
+// check returns the faults.
+func (b bench) check(flags ...string) string {
+	b.t.Helper()
+	faults, err := check(b.t.Context(), b.root, []string{b.root}, len(flags) > 0)
+	require.NoError(b.t, err)
+	return strings.Join(faults, "\n")
 }
 
 func (b bench) passes(flags ...string) {
 	b.t.Helper()
-	code, printed := b.run(flags...)
-	require.Equal(b.t, 0, code, printed)
-	require.Empty(b.t, printed)
+	require.Empty(b.t, b.check(flags...))
 }
 
 func (b bench) fails(with string, flags ...string) {
 	b.t.Helper()
-	code, printed := b.run(flags...)
-	require.Equal(b.t, 1, code, printed)
-	require.Contains(b.t, printed, with)
+	require.Contains(b.t, b.check(flags...), with)
 }
 
 func TestListing(t *testing.T) {
@@ -171,32 +164,17 @@ func TestATypeAndAPackageThatAreGone(t *testing.T) {
 
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	t.Parallel()
-	var out, problems bytes.Buffer
-	require.Equal(t, 2, run(t.Context(), nil, &out, &problems))
-	require.Equal(t, 2, run(t.Context(), []string{"-wrong"}, &out, &problems))
 	b := newBench(t)
-	arguments := []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root}
+	refuses := func(want string) {
+		_, err := check(t.Context(), b.root, []string{b.root}, false)
+		require.ErrorContains(t, err, want)
+	}
 	b.write("sdk.go", "package sdk\n\nfunc {")
-	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
+	refuses("sdk.go:3")
 	b.write("sdk.go", original)
 	b.write("api/torn.txt", "const One = 1\n")
-	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
+	refuses("torn.txt does not start with a package")
 	b.write("api/torn.txt", "")
-	arguments[1] = filepath.Join(b.root, "absent.md")
-	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
-	require.Contains(t, problems.String(), "torn.txt does not start with a package")
-}
-
-func TestWithoutModulesOnlyTheChangelogIsChecked(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.write("api/broken.txt", "package host.example/owner/sdk\nmethod (Client) Put(int) error\n")
-	var out, problems bytes.Buffer
-	arguments := []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md")}
-	require.Equal(t, 1, run(t.Context(), arguments, &out, &problems))
-	require.Contains(t, out.String(), "does not name `Client.Put`")
-	b.write("CHANGELOG.md", "## 0.2.0, unreleased\n\n- `Client.Put` is gone.\n")
-	out.Reset()
-	require.Equal(t, 0, run(t.Context(), arguments, &out, &problems), out.String())
-	require.Equal(t, 2, run(t.Context(), append([]string{"-renew"}, arguments...), &out, &problems), "nothing is renewed from nothing")
+	require.NoError(t, os.Remove(filepath.Join(b.root, "CHANGELOG.md")))
+	refuses("CHANGELOG.md")
 }

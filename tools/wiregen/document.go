@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,33 +20,30 @@ const (
 
 // documents returns the reference, and the reference with the emulator's additions, as they are published.
 func documents(directory string) (written, emulated tree, err error) {
-	base, err := readYAML(directory, document)
-	if err != nil {
+	written, err1 := readYAML(directory, document)
+	more, err2 := readYAML(directory, overlay)
+	if err := cmp.Or(err1, err2); err != nil {
 		return tree{}, tree{}, err
 	}
-	more, err := readYAML(directory, overlay)
-	if err != nil {
-		return tree{}, tree{}, err
-	}
-	written, emulated = tree{flat(base)}, tree{flat(base)}
-	emulated.patch(tree{flat(more)})
+	emulated = tree{flat(written.Node)}
+	emulated.patch(more)
 	emulated.publish()
 	written.remove("x-shared")
 	emulated.remove("x-shared", "x-every")
 	return written, emulated, nil
 }
 
-func readYAML(directory, name string) (*yaml.Node, error) {
+func readYAML(directory, name string) (tree, error) {
 	text, err := os.ReadFile(filepath.Join(directory, name))
 	if err != nil {
-		return nil, err
+		return tree{}, err
 	}
 	var root yaml.Node
 	var checked any // a node may have two members of one name, a value may not
 	if err := errors.Join(yaml.Unmarshal(text, &root), yaml.Unmarshal(text, &checked)); err != nil || len(root.Content) != 1 {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return tree{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return root.Content[0], nil
+	return tree{flat(root.Content[0])}, nil
 }
 
 // flat returns a copy with aliases and merge keys resolved. The members of a mapping keep their order.

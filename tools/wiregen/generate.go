@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"go/types"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -40,10 +41,10 @@ func (p *pkg) generateKnown(out *bytes.Buffer) {
 	scope := p.Types.Scope()
 	constants := map[string][]*types.Const{}
 	for _, name := range scope.Names() {
-		if c, ok := scope.Lookup(name).(*types.Const); ok && c.Exported() {
-			if of := named(c.Type()); of != nil && of.Obj().Pkg() == p.Types && types.Identical(of.Underlying(), types.Typ[types.String]) {
-				constants[of.Obj().Name()] = append(constants[of.Obj().Name()], c)
-			}
+		c, ok := scope.Lookup(name).(*types.Const)
+		if ok && c.Exported() && named(c.Type()) != nil && c.Type().Underlying() == types.Typ[types.String] {
+			of := named(c.Type()).Obj().Name()
+			constants[of] = append(constants[of], c)
 		}
 	}
 	delete(constants, "Include") // not an enumeration of the reference
@@ -66,30 +67,27 @@ func (g *generator) line(form string, arguments ...any) {
 	fmt.Fprintf(&g.out, form+"\n", arguments...)
 }
 
-// kind returns the generator's kind of a type: "string", "bool", "int", "time", "self" or "struct". It adds each
-// struct to todo, so that a function is generated for the struct.
-func (g *generator) kind(of types.Type) (string, error) {
-	if types.TypeString(of, nil) == "time.Time" {
-		return "time", nil
-	}
-	if declared, ok := of.(*types.Named); ok && declared.Obj().Pkg() == g.Types {
-		if has(declared, g.method) {
-			return "self", nil
+// kind returns the generator's kind of a type: "string", "bool", "int", "time", "self" or "struct"; another one has no rule. It adds
+// each struct to todo, so that a function is generated for the struct.
+func (g *generator) kind(of types.Type) string {
+	kind := types.TypeString(of.Underlying(), nil)
+	declared, ok := of.(*types.Named)
+	switch {
+	case types.TypeString(of, nil) == "time.Time":
+		return "time"
+	case ok && has(declared, g.method):
+		return "self"
+	case ok && has(declared, "MarshalJSON", "MarshalJSONTo", "MarshalText", "AppendText", "UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText"):
+		return "own JSON" // which the fast path does not know
+	case kind == "int64":
+		return "int"
+	case ok && declared.Obj().Pkg() == g.Types && strings.HasPrefix(kind, "struct{"):
+		if !slices.Contains(g.todo, declared) {
+			g.todo = append(g.todo, declared)
 		}
-		if _, ok := of.Underlying().(*types.Struct); ok {
-			if !slices.Contains(g.todo, declared) {
-				g.todo = append(g.todo, declared)
-			}
-			return "struct", nil
-		}
+		return "struct"
 	}
-	switch kind := types.TypeString(of.Underlying(), nil); kind {
-	case "string", "bool", "int":
-		return kind, nil
-	case "int64":
-		return "int", nil
-	}
-	return "", fmt.Errorf("no rule for the type %s", g.name(of))
+	return kind
 }
 
 // name returns a type as the client writes it.
@@ -109,9 +107,9 @@ func (g *generator) reader(of *types.Named) error {
 	}
 	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {")
 	for _, m := range members {
-		read, err := g.read(m)
-		if err != nil {
-			return fmt.Errorf("%s.%s: %w", name, m.field, err)
+		read := g.read(m)
+		if read == "" {
+			return fmt.Errorf("%s.%s: no rule for reading it", name, m.field)
 		}
 		g.line("case %q:\n%s", m.name, read)
 	}
@@ -119,8 +117,8 @@ func (g *generator) reader(of *types.Named) error {
 	return nil
 }
 
-// read returns the statement that reads a member.
-func (g *generator) read(m member) (string, error) {
+// read returns the statement that reads a member, or "" if there is no rule.
+func (g *generator) read(m member) string {
 	helper, of := "", m.of
 	switch t := m.of.(type) {
 	case *types.Pointer:
@@ -128,26 +126,22 @@ func (g *generator) read(m member) (string, error) {
 	case *types.Slice:
 		helper, of = "List", t.Elem()
 	}
-	kind, err := g.kind(of)
-	if err != nil {
-		return "", err
-	}
-	function := map[string]string{"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time"}[kind]
-	name, to := g.name(of), "&v."+m.field
-	if function == "" {
-		function = "(*" + name + ").readWire"
-	}
+	kind, name, to := g.kind(of), g.name(of), "&v."+m.field
+	function := map[string]string{"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time",
+		"self": "(*" + name + ").readWire", "struct": "(*" + name + ").readWire"}[kind]
 	switch {
+	case function == "":
+		return ""
 	case helper == "" && kind == "struct":
 		helper = "Struct"
 	case helper == "" && kind == "self":
-		return "v." + m.field + ".readWire(r)", nil
+		return "v." + m.field + ".readWire(r)"
 	case helper == "" && name != kind && (kind == "string" || kind == "bool"):
-		return fmt.Sprintf("%s((*%s)(%s), r)", function, kind, to), nil
+		return fmt.Sprintf("%s((*%s)(%s), r)", function, kind, to)
 	case helper == "":
-		return fmt.Sprintf("%s(%s, r)", function, to), nil
+		return fmt.Sprintf("%s(%s, r)", function, to)
 	}
-	return fmt.Sprintf("wire.%s(%s, r, %s)", helper, to, function), nil
+	return fmt.Sprintf("wire.%s(%s, r, %s)", helper, to, function)
 }
 
 func (g *generator) writer(of *types.Named) error {
@@ -163,7 +157,7 @@ func (g *generator) writer(of *types.Named) error {
 			further = "w.Members(v." + m.field + ".text())\n"
 			continue
 		}
-		kind, err := g.kind(m.of)
+		kind := g.kind(m.of)
 		value, basic := "v."+m.field, map[string]string{"string": "string", "int": "int64"}[kind]
 		if g.name(m.of) != basic {
 			value = basic + "(" + value + ")"
@@ -178,12 +172,50 @@ func (g *generator) writer(of *types.Named) error {
 		if m.optional {
 			write = map[string]string{"string": fmt.Sprintf("if v.%s != \"\" {\n%s\n}", m.field, write["string"])}
 		}
-		if err != nil || write[kind] == "" || m.optional && opening[1] == '{' {
-			return fmt.Errorf("%s.%s: no rule for writing it: %w", name, m.field, err)
+		if write[kind] == "" || m.optional && opening[1] == '{' {
+			return fmt.Errorf("%s.%s: no rule for writing it", name, m.field)
 		}
 		g.line("%s", write[kind])
 		opening = ","
 	}
 	g.line("w.Body = append(w.Body, '}')\n%s}", further)
 	return nil
+}
+
+func (p *pkg) generateRedaction() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteString(head + "import (\n\"fmt\"\n\"log/slog\"\n\n\"github.com/cardprograms/prepaid/internal/redact\"\n)\n")
+	for _, name := range p.Types.Scope().Names() {
+		of, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !of.Exported() || named(of.Type()) == nil || has(named(of.Type()), "Format") || !redacts(of.Type(), map[types.Type]bool{}) {
+			continue
+		}
+		fmt.Fprintf(&out, `
+// Format prints the set members, without personal or confidential values.
+func (%[1]s %[2]s) Format(state fmt.State, verb rune) { redact.Format(state, verb, %[1]s) }
+
+// LogValue returns the same as a group.
+func (%[1]s %[2]s) LogValue() slog.Value { return redact.LogValue(%[1]s) }
+`, strings.ToLower(name[:1]), name)
+	}
+	return format.Source(out.Bytes())
+}
+
+// redacts reports whether a type contains a member with a redact tag. seen has the types visited so far.
+func redacts(of types.Type, seen map[types.Type]bool) bool {
+	if seen[of] {
+		return false
+	}
+	seen[of] = true
+	switch t := of.Underlying().(type) {
+	case interface{ Elem() types.Type }:
+		return redacts(t.Elem(), seen)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if reflect.StructTag(t.Tag(i)).Get("redact") != "" || redacts(t.Field(i).Type(), seen) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -25,15 +26,12 @@ type pkg struct {
 }
 
 func load(directory string) (*pkg, error) {
-	directory, err := filepath.Abs(directory)
-	if err != nil {
-		return nil, err
-	}
+	directory, err1 := filepath.Abs(directory)
 	const ignored = "//go:build ignore\n\npackage ignored\n"
-	all, err := packages.Load(&packages.Config{Dir: directory, Mode: packages.LoadSyntax, Overlay: map[string][]byte{
+	all, err2 := packages.Load(&packages.Config{Dir: directory, Mode: packages.LoadSyntax, Overlay: map[string][]byte{
 		filepath.Join(directory, output): []byte(ignored), filepath.Join(directory, redactOutput): []byte(ignored),
 	}}, ".")
-	if err != nil || len(all) != 1 {
+	if err := cmp.Or(err1, err2); err != nil || len(all) != 1 {
 		return nil, fmt.Errorf("%d packages in %s: %w", len(all), directory, err)
 	}
 	p := &pkg{Package: all[0]}
@@ -71,12 +69,7 @@ func named(of types.Type) *types.Named {
 
 // has reports whether a type has one of these methods, not counting promoted ones.
 func has(of *types.Named, methods ...string) bool {
-	for method := range of.Methods() {
-		if slices.Contains(methods, method.Name()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(of.Methods()), func(m *types.Func) bool { return slices.Contains(methods, m.Name()) })
 }
 
 // member is a struct field that is a JSON member.
@@ -99,8 +92,6 @@ func members(of *types.Named) ([]member, error) {
 		name, options, _ := strings.Cut(tag.Get("json"), ",")
 		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members"}
 		switch {
-		case field.Embedded():
-			return nil, fmt.Errorf("%s has a field that is embedded", of.Obj().Name())
 		case !field.Exported(), name == "-" && options == "", tag.Get("wire") == "-":
 			continue
 		case !m.further && (name == "" || options != "" && !m.optional):

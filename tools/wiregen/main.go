@@ -13,6 +13,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -41,16 +42,13 @@ func run(directory string, write bool, out io.Writer) (stale error) {
 	if err != nil {
 		return err
 	}
-	files, err := operationFiles(directory, p.Types.Scope())
-	if err != nil {
+	files, err1 := operationFiles(directory, p.Types.Scope())
+	wires, err2 := p.generate()
+	redactions, err3 := p.generateRedaction()
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
-	if files[output], err = p.generate(); err != nil {
-		return err
-	}
-	if files[redactOutput], err = p.generateRedaction(); err != nil {
-		return err
-	}
+	files[output], files[redactOutput] = wires, redactions
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(directory, name)
 		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, files[name]) {

@@ -33,11 +33,10 @@ func namesOf(d *reference.Document) map[string]string {
 			}
 		}
 	}
+	delete(n.types, "2.1")
+	delete(n.types, "4.7")
 	lists := map[string]string{}
 	for section, types := range n.types {
-		if section == "2.1" || section == "4.7" {
-			continue
-		}
 		for _, name := range types {
 			lists["<!-- names of "+section+" -->\n"] += "- `" + name + "`: `" + strings.Join(n.members[name], " ") + "`\n"
 		}

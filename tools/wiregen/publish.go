@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -35,8 +36,7 @@ func (d tree) publish() {
 func (d tree) responses(o tree) {
 	listed := o.at("responses")
 	for status, response := range d.at("x-every").each() {
-		badInput := status == "400" && o.at("x-also", "404").Kind != 0 // which then is a 404
-		if listed.at(status).Kind == 0 && !badInput {
+		if listed.at(status).Kind == 0 && (status != "400" || o.at("x-also", "404").Kind == 0) { // bad input may be a 404 instead
 			listed.set(status, response)
 		}
 	}
@@ -56,18 +56,18 @@ func (d tree) safety(o tree) {
 	var whens []when
 	for member, never := range o.at("x-never").each() {
 		schema := d.resolved(o.at("requestBody", "content", reference.MediaJSON, "schema"))
-		values := []*yaml.Node{scalar("!!bool", "true"), scalar("!!bool", "false")}
+		values := []any{true, false}
 		if enum := d.resolved(schema.at("properties", member)).at("enum"); enum.Kind != 0 {
-			values = enum.Content
+			_ = enum.Decode(&values)
 		}
-		values = slices.DeleteFunc(slices.Clone(values), func(value *yaml.Node) bool {
-			return slices.ContainsFunc(never.Content, func(n *yaml.Node) bool { return n.Value == value.Value })
+		values = slices.DeleteFunc(values, func(value any) bool {
+			return slices.ContainsFunc(never.Content, func(n *yaml.Node) bool { return n.Value == fmt.Sprint(value) })
 		})
 		whens = append(whens, when{member, values, o.at("x-safety").Value})
 	}
 	if len(whens) > 0 {
 		var list yaml.Node
-		_ = list.Encode(whens) // strings and nodes
+		_ = list.Encode(whens) // scalars
 		o.set("x-safety-when", tree{&list})
 		o.set("x-safety", text("never"))
 		o.remove("x-never")
@@ -77,7 +77,7 @@ func (d tree) safety(o tree) {
 // when is an element of x-safety-when.
 type when struct {
 	Member string
-	Values []*yaml.Node
+	Values []any
 	Safety string
 }
 
@@ -89,10 +89,8 @@ func (d tree) resolved(schema tree) tree {
 	return schema
 }
 
-func text(value string) tree { return tree{scalar("!!str", value)} }
-
-func scalar(tag, value string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+func text(value string) tree {
+	return tree{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}}
 }
 
 // at returns a member of a member, or an empty node.
@@ -122,7 +120,7 @@ func (d tree) set(name string, value tree) {
 		d.Content[i+1] = value.Node
 		return
 	}
-	d.Node.Content = append(d.Node.Content, scalar("!!str", name), value.Node)
+	d.Node.Content = append(d.Node.Content, text(name).Node, value.Node)
 }
 
 func (d tree) remove(names ...string) {
