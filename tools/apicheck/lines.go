@@ -128,8 +128,7 @@ func (w *writer) methods(owner string, named *types.Named) {
 	}
 }
 
-// bare returns a type without the names of parameters, which are not part of the API. Those of functions to which a pointer, an
-// array or a channel leads stay: the API has none.
+// bare returns a type without the names of parameters, which are not part of the API. Pointers, arrays and channels keep them.
 func bare(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Signature:

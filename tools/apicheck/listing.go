@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -40,18 +39,13 @@ func read(directory string) (all, broken []line, err error) {
 		for text := range strings.Lines(string(content)) {
 			text = strings.TrimSuffix(text, "\n")
 			first, begins := strings.CutPrefix(text, "package ")
-			switch isBroken := filepath.Base(name) == "broken.txt"; {
-			case begins:
-				pkg = first
-				if !isBroken {
-					all = append(all, line{pkg, wholePackage})
-				}
-			case pkg == "":
-				return nil, nil, fmt.Errorf("%s does not start with a package", name)
-			case isBroken:
-				broken = append(broken, line{pkg, text})
-			default:
+			if begins {
+				pkg, text = first, wholePackage
+			}
+			if filepath.Base(name) != "broken.txt" {
 				all = append(all, line{pkg, text})
+			} else if !begins {
+				broken = append(broken, line{pkg, text})
 			}
 		}
 	}

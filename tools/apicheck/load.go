@@ -23,8 +23,7 @@ func load(ctx context.Context, modules []string) ([]line, error) {
 			if pkg.Name == "main" || strings.Contains(pkg.PkgPath+"/", "/internal/") {
 				continue
 			}
-			all = append(all, line{pkg.PkgPath, wholePackage})
-			for _, text := range linesOf(pkg.Types) {
+			for _, text := range append([]string{wholePackage}, linesOf(pkg.Types)...) {
 				all = append(all, line{pkg.PkgPath, text})
 			}
 		}

@@ -10,7 +10,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/cardprograms/prepaid/tools/internal/checkout"
@@ -18,19 +17,14 @@ import (
 
 func main() {
 	checkout.Enter()
-	os.Exit(run(".", os.Stdout, os.Stderr))
-}
-
-// run returns the exit status: 0 for no faults, 1 for faults, 2 if the check failed.
-func run(directory string, out, problems io.Writer) int {
-	p, err := load(directory)
+	p, err := load(".")
 	if err != nil {
-		fmt.Fprintln(problems, "waits:", err)
-		return 2
+		fmt.Fprintln(os.Stderr, "waits:", err)
+		os.Exit(2)
 	}
 	faults := p.faults()
 	for _, fault := range faults {
-		fmt.Fprintln(out, fault)
+		fmt.Println(fault)
 	}
-	return min(len(faults), 1)
+	os.Exit(min(len(faults), 1))
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// shortest is the least limit of an attempt or a context that does not end a test by time.
+// shortest is the least limit of a context that does not end a test by time.
 const shortest = 10 * time.Second
 
 // waiting are the functions that wait for real time or measure it.
@@ -38,7 +38,7 @@ type program struct {
 
 // load reads the packages of a module with their tests.
 func load(directory string) (*program, error) {
-	all, err := packages.Load(&packages.Config{Dir: directory, Tests: true, Mode: packages.LoadSyntax | packages.NeedModule}, "./...")
+	all, err := packages.Load(&packages.Config{Dir: directory, Tests: true, Mode: packages.LoadSyntax}, "./...")
 	if err != nil {
 		return nil, err
 	}
@@ -196,14 +196,6 @@ func (r *reader) walk(node ast.Node, bubble bool) {
 				r.walk(n.Type, bubble)
 			}
 			return false
-		case *ast.KeyValueExpr:
-			if field, ok := n.Key.(*ast.Ident); ok && r.isAttemptTimeout(field) && r.isShort(n.Value) {
-				add(n, "an AttemptTimeout of less than "+shortest.String(), true)
-			}
-		case *ast.AssignStmt:
-			if left, ok := n.Lhs[0].(*ast.SelectorExpr); ok && r.isAttemptTimeout(left.Sel) && r.isShort(n.Rhs[0]) {
-				add(n, "an AttemptTimeout of less than "+shortest.String(), true)
-			}
 		case *ast.Ident:
 			if name := nameOf(r.info.Uses[n]); name != "" {
 				add(n, name, strings.Contains(waiting, " "+name+" "))
@@ -211,12 +203,6 @@ func (r *reader) walk(node ast.Node, bubble bool) {
 		}
 		return true
 	})
-}
-
-// isAttemptTimeout reports whether a name is that of the client's setting.
-func (r *reader) isAttemptTimeout(field *ast.Ident) bool {
-	object := r.info.Uses[field]
-	return field.Name == "AttemptTimeout" && object != nil && object.Pkg().Path() == r.pkg.Module.Path
 }
 
 // isShort reports whether an expression is a constant duration below shortest. Nanoseconds are a value that nothing waits for.
@@ -233,26 +219,22 @@ func (r *reader) isShort(value ast.Expr) bool {
 func (p *program) faults() []string {
 	reached := make(map[string]bool)
 	var faults []string
-	var reach func(declaration, from string)
-	reach = func(declaration, from string) {
+	var reach func(declaration string)
+	reach = func(declaration string) {
 		if reached[declaration] {
 			return
 		}
 		reached[declaration] = true
 		for _, u := range p.uses[declaration] {
-			switch {
-			case u.bubble:
-			case u.waits:
-				faults = append(faults, fmt.Sprintf("%s: %s outside a synctest bubble%s", u.at, u.name, from))
-			case u.at == "": // a method
-				reach(u.name, from)
-			default:
-				reach(u.name, ", reached from "+u.at)
+			if u.waits && !u.bubble {
+				faults = append(faults, fmt.Sprintf("%s: %s outside a synctest bubble", u.at, u.name))
+			} else if !u.bubble {
+				reach(u.name)
 			}
 		}
 	}
 	for _, root := range p.roots {
-		reach(root, "")
+		reach(root)
 	}
 	slices.Sort(faults)
 	return faults
