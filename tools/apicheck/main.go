@@ -32,7 +32,7 @@ func main() {
 		os.Exit(2)
 	}
 	for _, fault := range faults {
-		fmt.Println(fault)
+		fmt.Fprintln(os.Stdout, fault)
 	}
 	os.Exit(min(len(faults), 1))
 }

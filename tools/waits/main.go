@@ -24,7 +24,7 @@ func main() {
 	}
 	faults := p.faults()
 	for _, fault := range faults {
-		fmt.Println(fault)
+		fmt.Fprintln(os.Stdout, fault)
 	}
 	os.Exit(min(len(faults), 1))
 }
