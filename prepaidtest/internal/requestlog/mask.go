@@ -133,7 +133,7 @@ func (m *masker) member(s *reference.Schema, name string) *reference.Schema {
 
 // namedSecret finds a named secret within a text, as in "pin=1234", or JSON in JSON.
 var namedSecret = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(secret|token|pin|otp|passw|pass[\s_-]*phrase|pass[\s_-]*code|credential|api[\s_-]*key|private[\s_-]*key|jwt)[\w\s"'\\-]*[:=]`)
+	return regexp.MustCompile(`(?i)(secret|token|pin|otp|cv[vc]|card[\s_-]*number|nonce|encrypted|passw|pass[\s_-]*phrase|pass[\s_-]*code|credential|api[\s_-]*key|private[\s_-]*key|jwt)[\w\s"'\\-]*[:=]`)
 })
 
 // textWithout masks a text that contains a named secret, and the user information of addresses.
