@@ -33,9 +33,15 @@ func sealing(t testing.TB, fill byte) Options {
 // left returns the file of a process that died after it sent the payments of n, before any response.
 func left(t *testing.T, options Options, n ...int) []byte {
 	t.Helper()
-	j, m := openMemoryWith(t, nil, options)
+	return leftBy(t, nil, options, "from", n...)
+}
+
+// leftBy adds payments of an account to the data of an earlier process.
+func leftBy(t *testing.T, data []byte, options Options, account prepaid.AccountID, n ...int) []byte {
+	t.Helper()
+	j, m := openMemoryWith(t, data, options)
 	for _, n := range n {
-		e, err := journal.NewEntry(options.DigestKey, "from", payment(n))
+		e, err := journal.NewEntry(options.DigestKey, account, payment(n))
 		require.NoError(t, err)
 		run, err := e.Begin(time.Now())
 		require.NoError(t, err)
@@ -310,17 +316,31 @@ func TestLeavingResume(t *testing.T) {
 	})
 }
 
+// holder is a gate whose payments of other accounts than "from" rest until the channel is closed.
+type holder struct {
+	*gate
+
+	released chan struct{}
+}
+
+func (h holder) AwaitRepeat(_ context.Context, account prepaid.AccountID, _ time.Time) error {
+	if account != "from" {
+		<-h.released
+	}
+	return nil
+}
+
 // If another call resolves a payment meanwhile, it is not sent again.
 func TestResumeAndAnotherCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		options := sealing(t, 1)
-		j, _ := openMemoryWith(t, left(t, options, 0, 1, 2, 3, 4, 5), options)
+		j, _ := openMemoryWith(t, leftBy(t, left(t, options, 0), options, "other", 1, 2, 3, 4, 5), options)
 		var ids []prepaid.RequestID
 		for e := range j.All() {
 			ids = append(ids, e.RequestID)
 		}
-		g := &gate{bank: newBank()}
+		g := holder{&gate{bank: newBank()}, make(chan struct{})}
 		g.afterwards = func(id prepaid.RequestID) {
 			if id != ids[0] {
 				return
@@ -334,6 +354,7 @@ func TestResumeAndAnotherCall(t *testing.T) {
 			require.NoError(t, j.Resolve(ids[3], journal.NotMoved()))
 			require.NoError(t, j.Withdraw(ids[3]))
 			require.NoError(t, j.Resolve(ids[4], journal.Moved("99")))
+			close(g.released)
 		}
 		entries, errs := collect(t.Context(), j, g, 1)
 		require.Equal(t, ids[:1], g.transferred)
