@@ -83,7 +83,8 @@ func ignored(found *calls.Result, loop *ast.RangeStmt, variable types.Object) bo
 		switch n := n.(type) {
 		case *ast.IfStmt:
 			another, ok := n.Init.(*ast.AssignStmt)
-			if ok && slices.ContainsFunc(another.Lhs, func(x ast.Expr) bool { return is(found, x, variable) }) {
+			if ok && slices.ContainsFunc(another.Lhs, func(x ast.Expr) bool { return is(found, x, variable) }) &&
+				!slices.ContainsFunc(another.Rhs, func(x ast.Expr) bool { return calls.Mentions(found.Pass, x, variable) }) {
 				return false // the variable has another error there
 			}
 			plain := n.Init == nil && n.Else == nil

@@ -2,6 +2,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -211,7 +212,7 @@ func BadLargest(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (l
 
 func GoodHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction, failed error) {
 	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			failed = err
 			break
 		}
