@@ -28,10 +28,8 @@ type limitBackend struct {
 func newLimitBackend(t *testing.T) fleettest.Backend {
 	t.Helper()
 	server, pool := ownServer(t, nil)
-	return limitBackend{server, settable(t, pool)}
+	return limitBackend{server, pool}
 }
-
-func (b limitBackend) Step(t *testing.T, by time.Duration) { step(t, b.pool, by) }
 
 func (b limitBackend) Open(t *testing.T, name string) fleet.Pool {
 	pool, err := pgxpool.NewWithConfig(t.Context(), b.pool.Config())
@@ -61,7 +59,7 @@ func (b limitBackend) Used(t *testing.T, name string) {
 // Postgres shares a limit, through all failures of fleettest.
 func TestLimitIsShared(t *testing.T) {
 	t.Parallel()
-	fleettest.Run(t, newLimitBackend)
+	fleettest.Run(t, newLimitBackend(t))
 }
 
 func TestLimiterRefusesOptions(t *testing.T) {

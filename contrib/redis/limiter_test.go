@@ -1,7 +1,6 @@
 package prepaidredis
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -22,18 +21,7 @@ func (b backend) Thaw(*testing.T)   { b.server.thaw() }
 func (b backend) Kill(*testing.T)   { b.server.kill() }
 func (b backend) Start(*testing.T)  { b.server.start() }
 
-// Open returns a pool whose script reads a clock that Step sets.
-func (b backend) Open(t *testing.T, name string) fleet.Pool {
-	p := newPool(b.server.client(), name)
-	text := strings.Replace(exchangeScript, "redis.call('TIME')", "redis.call('TIME'); clock[1] = clock[1] + (redis.call('GET', 'ahead') or 0)", 1)
-	require.NotEqual(t, exchangeScript, text)
-	p.script = redis.NewScript(text)
-	return p
-}
-
-func (b backend) Step(t *testing.T, by time.Duration) {
-	require.NoError(t, b.server.client().IncrBy(t.Context(), "ahead", int64(by/time.Second)).Err())
-}
+func (b backend) Open(_ *testing.T, name string) fleet.Pool { return newPool(b.server.client(), name) }
 
 func (b backend) Used(t *testing.T, name string) {
 	run := b.server.client().InfoMap(t.Context(), "server").Item("Server", "run_id")
@@ -44,7 +32,7 @@ func (b backend) Used(t *testing.T, name string) {
 // Redis shares a limit, with any failure of fleettest.
 func TestLimitIsShared(t *testing.T) {
 	t.Parallel()
-	fleettest.Run(t, func(t *testing.T) fleettest.Backend { return backend{startServer(t)} })
+	fleettest.Run(t, backend{startServer(t)})
 }
 
 func TestLimiterRefusesOptions(t *testing.T) {

@@ -27,13 +27,7 @@ type requests struct {
 // open starts a replica, and returns a function that kills it.
 func (r *requests) open() (l *fleet.Limiter, kill func()) {
 	var dead atomic.Bool
-	pool := r.server.Open(r.t, "limit")
-	return newLimiter(r.t, poolFunc(func(ctx context.Context, report fleet.Report) (fleet.Grant, error) {
-		if dead.Load() {
-			return fleet.Grant{}, errDead
-		}
-		return pool.Exchange(ctx, report)
-	}), fleet.Options{Replicas: 2}), func() { dead.Store(true) }
+	return newLimiter(r.t, mortal(r.server.Open(r.t, "limit"), &dead), fleet.Options{Replicas: 2}), func() { dead.Store(true) }
 }
 
 // send sends all that replicas admit to 40 callers each in the given time, and returns how much that was.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
-	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -36,6 +36,16 @@ type poolFunc func(context.Context, fleet.Report) (fleet.Grant, error)
 // Exchange implements fleet.Pool.
 func (f poolFunc) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
 	return f(ctx, r)
+}
+
+// mortal is the pool of a replica that dead kills.
+func mortal(pool fleet.Pool, dead *atomic.Bool) fleet.Pool {
+	return poolFunc(func(ctx context.Context, report fleet.Report) (fleet.Grant, error) {
+		if dead.Load() {
+			return fleet.Grant{}, errDead
+		}
+		return pool.Exchange(ctx, report)
+	})
 }
 
 // quick are options whose windows are short.
@@ -64,12 +74,48 @@ func use(t *testing.T, l *fleet.Limiter) {
 	s.Release(ok)
 }
 
+// No window ever sees more than the allowance, while replicas start, leave or are killed, are busy or idle, and the server hangs, dies
+// and restarts, and its clock is set.
 func TestLimitHolds(t *testing.T) {
 	for life := range 20 {
-		t.Run(strconv.Itoa(life), func(t *testing.T) {
-			virtually(t, func(t *testing.T, s *memory) { require.Greater(t, fleettest.LimitHolds(t, s), fleettest.Enough) })
+		t.Run(strconv.Itoa(life), func(t *testing.T) { virtually(t, limitHolds) })
+	}
+}
+
+func limitHolds(t *testing.T, s *memory) {
+	const act = 800 * time.Millisecond // longer than the time after which the slots of a dead replica have rested
+	seen := load{
+		Options: fleet.Options{Allowance: 60, Window: time.Second / 2, Lease: 200 * time.Millisecond, Replicas: 4},
+		For:     time.Minute, Distance: 5 * time.Millisecond,
+	}.traffic()
+	var over atomic.Bool
+	var group sync.WaitGroup
+	for replica := range seen.Replicas {
+		group.Go(func() {
+			for !over.Load() {
+				var dead atomic.Bool
+				l, err := fleet.New(mortal(s.Open(t, "limit"), &dead), seen.Options)
+				require.NoError(t, err)
+				for range 2 + rand.N(4) {
+					seen.spell(l, replica)
+				}
+				dead.Store(rand.N(4) == 0)
+				if l.Close() != nil { // a replica started without the server would not know which slots were used before
+					time.Sleep(seen.Window)
+				}
+			}
 		})
 	}
+	ahead, back := func(t *testing.T) { s.Step(t, time.Hour) }, func(t *testing.T) { s.Step(t, -2*time.Hour) }
+	for _, happen := range []func(*testing.T){s.Freeze, s.Thaw, ahead, s.Kill, s.Start, back, ahead, s.Kill, s.Start} {
+		time.Sleep(act)
+		happen(t)
+	}
+	time.Sleep(2 * act)
+	over.Store(true)
+	group.Wait()
+	checkLimit(t, seen.arrived, seen.Options)
+	require.Greater(t, len(seen.arrived), 300)
 }
 
 // Slots that rest in one replica reach another.

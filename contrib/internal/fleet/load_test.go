@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
-	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -117,11 +117,25 @@ func (s *traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	return true
 }
 
+// spell keeps up to 39 callers busy for a while.
+func (s *traffic) spell(l *fleet.Limiter, replica int) {
+	var callers sync.WaitGroup
+	end := time.Now().Add(rand.N(300 * time.Millisecond))
+	for range rand.N(40) {
+		callers.Go(func() {
+			for time.Now().Before(end) && s.send(l, replica, rand.N(len(lanes))) {
+			}
+		})
+	}
+	callers.Wait()
+	time.Sleep(rand.N(50 * time.Millisecond))
+}
+
 // check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no replica
 // and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than the duration longest.
 func (s *traffic) check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
-	fleettest.CheckLimit(t, s.arrived, s.Options)
+	checkLimit(t, s.arrived, s.Options)
 	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica in total
 	for _, minutes := range s.counts {
 		all := 0
@@ -144,4 +158,13 @@ func (s *traffic) check(t *testing.T, least float64, longest time.Duration) {
 	require.Positive(t, seldom)
 	require.LessOrEqual(t, s.waited, longest)
 	require.Zero(t, s.refused)
+}
+
+// checkLimit checks the times at which requests arrived: no window had more than the allowance.
+func checkLimit(t *testing.T, arrived []time.Duration, limit fleet.Options) {
+	t.Helper()
+	slices.Sort(arrived)
+	for last, at := range arrived[min(limit.Allowance, len(arrived)):] { // a fixed window has no more than a sliding one
+		require.GreaterOrEqual(t, at-arrived[last], limit.Window)
+	}
 }
