@@ -46,6 +46,8 @@ const (
 	killRest    = 700 * time.Millisecond
 	killCall    = 600 * time.Millisecond
 	killFrozen  = 2500 * time.Millisecond // longer than a lease: 1.5 times killCall, killAttempt and killRest
+
+	naiveAttempt = time.Minute
 )
 
 // killClient is the client of a worker that is killed.
@@ -57,8 +59,11 @@ func killClient(setup workerSetup) (*prepaid.Client, error) {
 		AttemptTimeout: killAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: killRest},
 	}
-	if setup.Defaults {
+	switch {
+	case setup.Defaults:
 		config.AttemptTimeout, config.Retry = 0, prepaid.RetryPolicy{}
+	case setup.Naive: // its client waits longer than any transfer takes
+		config.AttemptTimeout = naiveAttempt
 	}
 	return prepaid.NewClient(config)
 }
@@ -108,7 +113,7 @@ func work(text string) error {
 		}
 	}
 	if setup.Naive {
-		workers := journal.Workers{N: 8, Claim: 8, CallTimeout: 3 * time.Second, DigestKey: options.DigestKey, Seal: options.Seal}
+		workers := journal.Workers{N: 8, Claim: 8, CallTimeout: naiveAttempt, DigestKey: options.DigestKey, Seal: options.Seal}
 		return workers.Run(ctx, naiveStore{store}, naiveSender{client.Accounts})
 	}
 	return store.Run(ctx, client.Accounts, Workers{N: 8, Claim: 8, Settled: writeBooks})
