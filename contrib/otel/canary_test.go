@@ -97,7 +97,7 @@ func canaries(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("%+v", span))
 	}
 	for _, text := range texts {
-		for _, secret := range []string{canary, "77131", "3.0/", "company/42", "token-1"} {
+		for _, secret := range []string{canary, "77131.", "3.0/", "company/42", "token-1"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is seen", secret)
 			}

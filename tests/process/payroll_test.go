@@ -244,7 +244,7 @@ func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 	p.kill(sent)
 	data, err := os.ReadFile(p.Journal)
 	require.NoError(t, err)
-	for _, canary := range []string{"12345678", "CITIZEN", "062000", `"PAY"`} {
+	for _, canary := range []string{`"12345678"`, "CITIZEN", `"062000"`, `"PAY"`} {
 		require.False(t, bytes.Contains(data, []byte(canary)))
 	}
 	p.Do, p.job.Payments, p.Attempts = doResume, 0, 2

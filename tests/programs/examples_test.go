@@ -67,9 +67,7 @@ func TestExamples(t *testing.T) {
 				require.NotEmpty(t, line, "any line matches")
 				require.Regexp(t, "(?m)"+line, out)
 			}
-			for _, private := range []string{"Ada", "ada@example.com", "+61400000001", "1990-05-01", "4821", "emulator-secret"} {
-				require.NotContains(t, out+errOut, private)
-			}
+			require.NotRegexp(t, `Ada|ada@example|61400000001|1990-05-01|\b4821\b|emulator-secret`, out+errOut) // a random ID may have 4821 in it
 		})
 	}
 }
