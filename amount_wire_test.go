@@ -125,7 +125,7 @@ func TestAmountOfOtherNumbers(t *testing.T) {
 		v.positive("a", a)
 		v.notNegative("a", a)
 		v.meant("a", a, false)
-		require.Equal(t, slices.Repeat([]Fault{{"a", "must be made by ParseAmount or Cents"}}, 3), v.faults)
+		require.Equal(t, slices.Repeat([]FieldError{{"a", "must be made by ParseAmount or Cents"}}, 3), v.faults)
 	}
 }
 

@@ -41,7 +41,7 @@ type family struct {
 	// tokenLane is above all lanes in the client's own limiter, and Money in any other.
 	tokenLane ratelimit.Lane
 	tokens    func(context.Context, *oauth2.Token) (*oauth2.Token, error)
-	manager   *token.Manager // provides tokens; nil with a TokenSource
+	manager   *token.Manager // provides tokens; nil with Config.Token
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
 	summary   operation    // the operation with which alive asks for a response
@@ -72,7 +72,7 @@ type core struct {
 
 // begin starts a family. The caller adds the token manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
-	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.TokenSource}
+	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.Token}
 	f.alive = liveness.New(config.AttemptTimeout, config.Retry.InFlightWait)
 	mediaType := vendorType(config.Vendor)
 	f.own = append([]string{strings.ToLower(mediaType), "application/json"}, config.MediaTypes...)

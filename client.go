@@ -202,10 +202,10 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last Response
+	var last RawResponse
 	began := time.Now()
 	params := Paging{Page: 1, Size: 1}
-	page, err := c.Policy.MerchantCategoryCodesPage(WithTrace(ctx, &Trace{Response: func(_ context.Context, _ Operation, r Response) { last = r }}), params)
+	page, err := c.Policy.MerchantCategoryCodesPage(WithTrace(ctx, &Trace{Response: func(_ context.Context, _ Operation, r RawResponse) { last = r }}), params)
 	if err != nil {
 		return nil, err
 	}

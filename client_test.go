@@ -80,7 +80,7 @@ func TestCheckWarnsOfTheMediaType(t *testing.T) {
 func TestCheckWithEmptySource(t *testing.T) {
 	t.Parallel()
 	config := scripted(harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory)))
-	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
+	config.Token = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
 	_, err := harness.NewClient(t, config).Check(t.Context())
 	require.ErrorAs(t, err, new(*prepaid.TokenError))
 }

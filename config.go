@@ -23,7 +23,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or TokenSource) are required; zero in any other
+// Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or Token) are required; zero in any other
 // field means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
 // environment ([ConfigFromEnv]). A Config prints and marshals without its secret.
 type Config struct {
@@ -36,9 +36,9 @@ type Config struct {
 	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires TestEnvironment: the client
 	// secret, tokens and personal data are sent unencrypted. NewClient logs a warning about such a BaseURL.
 	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
-	// ClientID is the OAuth client ID, not an account's client_id ([SearchAccountsParams].ProgramClientID). Required without a TokenSource.
+	// ClientID is the OAuth client ID, not an account's client_id ([SearchAccountsParams].ProgramClientID). Required without Token.
 	ClientID string `json:"client_id,omitzero" yaml:"client_id,omitempty"`
-	// ClientSecret is the OAuth client secret. It is never printed. Required without a TokenSource.
+	// ClientSecret is the OAuth client secret. It is never printed. Required without Token.
 	ClientSecret Secret `json:"client_secret,omitzero" yaml:"client_secret,omitempty"`
 
 	// UserAgent is a product token that follows the SDK's own, such as "acme-cards/1.4".
@@ -91,11 +91,11 @@ type Config struct {
 	// the data is synthetic. It requires TestEnvironment.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager. It returns a token to use now, or an error as soon as ctx is done. If rejected is not
+	// Token replaces the built-in token manager. It returns a token to use now, or an error as soon as ctx is done. If rejected is not
 	// nil, the service has just refused that token with 401. If the source returns it again, the call ends with that 401. The built-in manager
 	// renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. A token that lives
 	// 10 minutes or less is renewed at half its life.
-	TokenSource func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
+	Token func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a plain
 	// &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of package transport has the
 	// rules for a RoundTripper of your own, for a dialer, and for limits of connections.
@@ -203,9 +203,9 @@ func readDuration(d *jsontext.Decoder, to *time.Duration) error {
 
 // configFault returns a fault with the member that could not be read and the reason, without the member's value.
 func configFault(err error) error {
-	fault := Fault{Field: "config", Rule: "must be a JSON object"}
+	fault := FieldError{Field: "config", Rule: "must be a JSON object"}
 	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(wrong, jsontext.ErrDuplicateName) {
-		fault = Fault{Field: fieldAt(wrong.JSONPointer), Rule: "must be there once"}
+		fault = FieldError{Field: fieldAt(wrong.JSONPointer), Rule: "must be there once"}
 	} else if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
 		fault.Field = fieldAt(wrong.JSONPointer)
 		switch {
@@ -217,7 +217,7 @@ func configFault(err error) error {
 			fault.Rule = ruleOf(wrong.GoType)
 		}
 	}
-	return &ValidationError{Faults: []Fault{fault}}
+	return &ValidationError{Faults: []FieldError{fault}}
 }
 
 // fieldAt turns "/retry/min_wait" into "retry.min_wait".
@@ -257,7 +257,7 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
 // default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
 // counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. If credentials are not set,
-// ClientID and ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] that lists all faults by variable.
+// ClientID and ClientSecret stay empty, for a Config with Token. Errors: a *[ValidationError] that lists all faults by variable.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)
@@ -303,7 +303,7 @@ func ConfigFromEnv() (Config, error) {
 		}
 		switch {
 		case strings.HasPrefix(fault.Field, "client_") && from == "" && config.ClientID == "":
-			missing.fault(name, file+"is required without a TokenSource")
+			missing.fault(name, file+"is required without Config.Token")
 		case secret && rule != "":
 			v.fault(from, rule)
 		case secret && from != "":

@@ -233,7 +233,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 		case slices.Contains(switches, fault.Field):
 			require.Equal(t, "must be true or false", fault.Rule)
 		default:
-			require.Equal(t, prepaid.Fault{Field: "PREPAID_RATE_SHARE", Rule: "must be a number"}, fault)
+			require.Equal(t, prepaid.FieldError{Field: "PREPAID_RATE_SHARE", Rule: "must be a number"}, fault)
 		}
 	}
 

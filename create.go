@@ -144,8 +144,8 @@ type IssueParams struct {
 	Again bool
 }
 
-// Issued is the result of Issue.
-type Issued struct {
+// IssueResult is the result of Issue.
+type IssueResult struct {
 	// Account is the account with its ID.
 	Account *Account
 	// Created is false if the account existed before, from an earlier run.
@@ -170,7 +170,7 @@ const (
 // [context.Canceled], ctx ends before VisibleWithin: run it again, with Again and more time. Otherwise an account with the key exists under
 // another client_id: if it belongs to another program, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST
 // /accounts, GET /accounts/company/{companyid}.
-func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
+func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*IssueResult, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
 	v.required("client_account_key", params.Account.ClientAccountKey)
@@ -192,7 +192,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	}
 	switch account, err := search(ctx, find); {
 	case err == nil:
-		return &Issued{Account: account}, nil
+		return &IssueResult{Account: account}, nil
 	case !nothingSeen(err):
 		return nil, issueError(OutcomeNotProcessed, "search before the creation", err, err)
 	}
@@ -210,7 +210,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	}
 	account, err := search(ctx, find)
 	if err == nil {
-		return &Issued{Account: account, Created: true}, nil
+		return &IssueResult{Account: account, Created: true}, nil
 	}
 	if outcome == OutcomeUnknown {
 		return nil, issueError(outcome, "account may have been created; search", err, failure)

@@ -83,7 +83,7 @@ func issueParams() prepaid.IssueParams {
 	return prepaid.IssueParams{Account: harness.NewCardParams(), ProgramClientID: "acme"}
 }
 
-func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (*prepaid.Issued, error) {
+func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (*prepaid.IssueResult, error) {
 	t.Helper()
 	params := issueParams()
 	if adjust != nil {
@@ -227,7 +227,7 @@ func TestIssueCreatesNothing(t *testing.T) {
 			}
 			invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 			require.True(t, ok)
-			require.Equal(t, []prepaid.Fault{
+			require.Equal(t, []prepaid.FieldError{
 				{Field: "program_client_id", Rule: "is required"}, {Field: "client_account_key", Rule: "is required"},
 			}, invalid.Faults)
 			require.Empty(t, service.searches)

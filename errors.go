@@ -265,7 +265,7 @@ var (
 )
 
 // Fault is a field and the rule that it breaks, never the value.
-type Fault struct {
+type FieldError struct {
 	// Field is the path, such as "registration.primary_address.country".
 	Field string
 	// Rule is the rule for the value, such as "must be an ISO 3166 alpha-2 code".
@@ -275,7 +275,7 @@ type Fault struct {
 // ValidationError lists all faults of a request or a [Config]. Nothing was sent, except perhaps by an Ensure method: see the outcome.
 type ValidationError struct {
 	// Faults are the faults, in the order of the fields.
-	Faults []Fault
+	Faults []FieldError
 }
 
 func (*ValidationError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }

@@ -89,7 +89,7 @@ func TestErrorTexts(t *testing.T) {
 		"prepaid: throttled locally: a slot needs 3s, longer than the deadline": &ratelimit.RefusedError{Wait: 3 * time.Second},
 		"prepaid: no access token":                                              &prepaid.TokenError{},
 		"prepaid: no access token: status 401":                                  &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}},
-		"prepaid: invalid input: a is required; b must be above zero":           &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "a", Rule: "is required"}, {Field: "b", Rule: "must be above zero"}}},
+		"prepaid: invalid input: a is required; b must be above zero":           &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "a", Rule: "is required"}, {Field: "b", Rule: "must be above zero"}}},
 		"invalid_uri": prepaid.CodeInvalidURI,
 	} {
 		require.EqualError(t, err, want)
@@ -178,7 +178,7 @@ func TestErrorsLogTheirParts(t *testing.T) {
 			Operation: "Hooks.List", Outcome: prepaid.OutcomeNotProcessed, LastSent: time.Time{}.AddDate(0, 0, 1), Err: errors.New("prepaid: closed"),
 		},
 		`{"status":404,"code":"invalid_hook_id","error":"prepaid: status 404 (invalid_hook_id)"}`: api,
-		`{"fields":["amount"],"error":"prepaid: invalid input: amount must be above zero"}`:       &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}},
+		`{"fields":["amount"],"error":"prepaid: invalid input: amount must be above zero"}`:       &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "amount", Rule: "must be above zero"}}},
 	} {
 		var log strings.Builder
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("failed", "error", err)

@@ -174,7 +174,7 @@ func ExampleCollect() {
 func ExampleIssueParams_again() {
 	srv, client, ctx := service()
 	defer srv.Close()
-	issue := func(params prepaid.IssueParams) (*prepaid.Issued, error) {
+	issue := func(params prepaid.IssueParams) (*prepaid.IssueResult, error) {
 		params.VisibleWithin = time.Second // keep the default of 30 s for the real service
 		return client.Accounts.Issue(ctx, params)
 	}

@@ -30,7 +30,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 		Again: again, // after an error: search longer before creating anything
 	})
 	if err != nil && prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // created, not found yet: never issue it again
-		issued = &prepaid.Issued{Created: true}
+		issued = &prepaid.IssueResult{Created: true}
 		issued.Account, err = client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
 			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, VisibleWithin: 10 * time.Minute,
 		})

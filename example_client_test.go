@@ -77,7 +77,7 @@ func ExampleConfig_tokenSource() {
 		TokenURL: srv.URL + "token", AuthStyle: oauth2.AuthStyleInHeader,
 	}
 	config.ClientID, config.ClientSecret = "", prepaid.Secret{}
-	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}.Token
+	config.Token = sharedTokens{shared.TokenSource(context.Background())}.Token
 	client, err := prepaid.NewClient(config)
 	check(err)
 	defer client.Close()

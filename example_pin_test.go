@@ -124,7 +124,7 @@ func changePIN(ctx context.Context, client *prepaid.Client, session prepaid.Init
 	if err := started.Decode(&response); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error){client.PIN.Validate, client.PIN.Execute} {
+	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.RawResponse, error){client.PIN.Validate, client.PIN.Execute} {
 		envelope, err := seal(response.OperationID)
 		if err != nil {
 			return err

@@ -274,7 +274,7 @@ func TestGuideErrorsCanBeBuilt(t *testing.T) {
 	require.ErrorIs(t, &ratelimit.RefusedError{Wait: time.Second}, prepaid.ErrRateLimited)
 	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}}, prepaid.ErrUnauthorized)
 
-	invalid, ok := errors.AsType[*prepaid.ValidationError](error(&prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}}))
+	invalid, ok := errors.AsType[*prepaid.ValidationError](error(&prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "amount", Rule: "must be above zero"}}}))
 	require.True(t, ok)
 	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(invalid))
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errors.New("not of this package")))

@@ -15,8 +15,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// Response is a response as received; see [Trace].Response.
-type Response struct {
+// RawResponse is a response as received; see [Trace].Response.
+type RawResponse struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
 	// Header is the response's header.
@@ -26,14 +26,14 @@ type Response struct {
 }
 
 // Decode unmarshals Body, as JSON, into your own struct.
-func (r *Response) Decode(into any) error {
+func (r *RawResponse) Decode(into any) error {
 	received := &response{status: r.StatusCode, mediaType: exchange.MediaType(r.Header), body: r.Body}
 	return unmarshal(received, into, callerOptions)
 }
 
 // copied returns a copy for the caller, since the buffer of r is used again.
-func (r *response) copied() *Response {
-	return &Response{StatusCode: r.status, Header: r.header.Clone(), Body: bytes.Clone(r.body)}
+func (r *response) copied() *RawResponse {
+	return &RawResponse{StatusCode: r.status, Header: r.header.Clone(), Body: bytes.Clone(r.body)}
 }
 
 // Trace observes calls. Hooks may be nil. Panics are recovered and logged.
@@ -48,7 +48,7 @@ type Trace struct {
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
 	// Response gets a copy of the complete response to the last attempt of a call, for fields that this version does not know and for support.
 	// Token requests and the client's own reads are not shown. The body of an error ends after 64 KiB. Concurrent calls call it concurrently.
-	Response func(ctx context.Context, op Operation, r Response)
+	Response func(ctx context.Context, op Operation, r RawResponse)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
 	// TokenRenewed is called after each token request of the built-in token manager, in Config.Trace only.

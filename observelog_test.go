@@ -27,7 +27,7 @@ func TestInsecureHTTPIsWarnedOf(t *testing.T) {
 		log := &recordingHandler{}
 		config := harness.CredentialsConfig(harness.NewScript(harness.Succeed(harness.OpGet())))
 		config.BaseURL, config.InsecureHTTP, config.Logger = address+"/3.0/", true, log.logger()
-		config.TokenSource = harness.NumberedTokens("token-")
+		config.Token = harness.NumberedTokens("token-")
 		client := harness.NewClient(t, config)
 		for range 2 {
 			require.NoError(t, harness.OpGet().Call(t.Context(), client))

@@ -59,7 +59,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
+	return &ValidationError{Faults: []FieldError{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
@@ -238,7 +238,7 @@ type request struct {
 	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
 	moved       bool      // an earlier call with this request ID and the same params moved the money
 
-	faults    []Fault // found while describing; if there are any, nothing is sent
+	faults    []FieldError // found while describing; if there are any, nothing is sent
 	account   AccountID
 	requestID RequestID
 	bulk      bool // has the lowest priority in the limiter

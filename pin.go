@@ -30,7 +30,7 @@ type InitiatePINParams struct {
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a second password
 // may arrive. Safety: never repeated. API: POST /pin/initiate.
-func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*Response, error) {
+func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*RawResponse, error) {
 	var v validator
 	v.required("eaid", string(params.AccountID))
 	v.required("device_id", params.DeviceID)
@@ -52,16 +52,16 @@ type SealedPINParams struct {
 }
 
 // Validate checks the one-time password. Errors and safety: as [PINService.Execute]. API: POST /pin/validate.
-func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*Response, error) {
+func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*RawResponse, error) {
 	return s.sealed(ctx, opPINValidate, params)
 }
 
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card. Safety: never repeated. API: POST /pin/execute.
-func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*Response, error) {
+func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*RawResponse, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }
 
-func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*Response, error) {
+func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*RawResponse, error) {
 	v := s.client.validator()
 	v.uuid("operation_id", params.OperationID)
 	v.required("device_id", params.DeviceID)
@@ -80,8 +80,8 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 	return s.post(ctx, request{op: op, body: body, faults: v.faults})
 }
 
-func (s *PINService) post(ctx context.Context, r request) (*Response, error) {
-	var result *Response
+func (s *PINService) post(ctx context.Context, r request) (*RawResponse, error) {
+	var result *RawResponse
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
 			return a.undecodable(errUnexpectedBody)
@@ -283,7 +283,7 @@ type PINEnvelope struct {
 
 // faults checks the format of an envelope, which may have been made elsewhere. If path is not empty, it precedes the field names. Only the
 // service can check that the envelope decrypts.
-func (e PINEnvelope) faults(path string) []Fault {
+func (e PINEnvelope) faults(path string) []FieldError {
 	if path != "" {
 		path += "."
 	}

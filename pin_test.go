@@ -28,7 +28,7 @@ func testPINKey(t testing.TB, options PINKeyOptions) *PINKey {
 
 func pinSecret(otp, pin string) PINSecret { return PINSecret{OTP: NewSecret(otp), PIN: NewSecret(pin)} }
 
-func requirePINFaults(t *testing.T, err error, want ...Fault) {
+func requirePINFaults(t *testing.T, err error, want ...FieldError) {
 	t.Helper()
 	invalid, ok := errors.AsType[*ValidationError](err)
 	require.True(t, ok, "want *ValidationError, got %T: %v", err, err)
@@ -39,7 +39,7 @@ func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	identity := operator.Certificate(t, &rsa.PublicKey{N: operator.Key().N, E: 1})
 	_, err := NewPINKey(identity, PINKeyOptions{})
-	requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must have an RSA key that crypto/rsa can use with these hashes"})
+	requirePINFaults(t, err, FieldError{Field: "certificate", Rule: "must have an RSA key that crypto/rsa can use with these hashes"})
 
 	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -53,19 +53,19 @@ func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 	})
 	require.Nil(t, key)
 	requirePINFaults(t, err,
-		Fault{Field: "certificate", Rule: "must have an RSA key"},
-		Fault{Field: "certificate", Rule: "must not be expired"},
-		Fault{Field: "hash", Rule: "must be SHA256 or SHA512"},
-		Fault{Field: "mgf1_hash", Rule: "must be SHA1, SHA256 or SHA512"},
-		Fault{Field: "fingerprint", Rule: "is required"},
+		FieldError{Field: "certificate", Rule: "must have an RSA key"},
+		FieldError{Field: "certificate", Rule: "must not be expired"},
+		FieldError{Field: "hash", Rule: "must be SHA256 or SHA512"},
+		FieldError{Field: "mgf1_hash", Rule: "must be SHA1, SHA256 or SHA512"},
+		FieldError{Field: "fingerprint", Rule: "is required"},
 	)
 	require.NotContains(t, err.Error(), "MD5", "a message never repeats a value")
 
 	_, err = NewPINKey(nil, PINKeyOptions{Hash: "sha256", MGF1Hash: "sha1"})
 	requirePINFaults(t, err,
-		Fault{Field: "certificate", Rule: "is required"},
-		Fault{Field: "hash", Rule: "must be SHA256 or SHA512"},
-		Fault{Field: "mgf1_hash", Rule: "must be SHA1, SHA256 or SHA512"},
+		FieldError{Field: "certificate", Rule: "is required"},
+		FieldError{Field: "hash", Rule: "must be SHA256 or SHA512"},
+		FieldError{Field: "mgf1_hash", Rule: "must be SHA1, SHA256 or SHA512"},
 	)
 }
 
@@ -77,8 +77,8 @@ func TestPINKeyValidity(t *testing.T) {
 		certificate := operator.Certificate(t, &operator.Key().PublicKey, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = start.Add(time.Hour), start.Add(2*time.Hour)
 		})
-		early := Fault{Field: "certificate", Rule: "must already be valid"}
-		late := Fault{Field: "certificate", Rule: "must not be expired"}
+		early := FieldError{Field: "certificate", Rule: "must already be valid"}
+		late := FieldError{Field: "certificate", Rule: "must not be expired"}
 		secret := pinSecret("123456", "4821")
 		lenient, err := NewPINKey(certificate, PINKeyOptions{AllowExpired: true})
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestPINKeyValidity(t *testing.T) {
 
 		time.Sleep(time.Second)
 		_, err = key.Seal(PINSecret{})
-		requirePINFaults(t, err, late, Fault{Field: "otp", Rule: "is required"}, Fault{Field: "pin", Rule: "is required"})
+		requirePINFaults(t, err, late, FieldError{Field: "otp", Rule: "is required"}, FieldError{Field: "pin", Rule: "is required"})
 		_, err = NewPINKey(certificate, PINKeyOptions{})
 		requirePINFaults(t, err, late)
 		_, err = lenient.Seal(secret)
@@ -137,7 +137,7 @@ func TestPINKeyFingerprint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := NewPINKey(der, PINKeyOptions{Fingerprint: c.function})
-			requirePINFaults(t, err, Fault{Field: "fingerprint", Rule: c.rule})
+			requirePINFaults(t, err, FieldError{Field: "fingerprint", Rule: c.rule})
 			require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), "CANARY")
 		})
 	}
@@ -152,7 +152,7 @@ func TestPINKeyZeroValueDoesNotPanic(t *testing.T) {
 			require.True(t, key.NotAfter().IsZero())
 			require.Equal(t, "PINKey(none)", key.String())
 			_, err := key.Seal(pinSecret("1", "2"))
-			requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must come from NewPINKey"})
+			requirePINFaults(t, err, FieldError{Field: "certificate", Rule: "must come from NewPINKey"})
 		})
 	}
 }
@@ -219,29 +219,29 @@ func TestPINEnvelopeFaults(t *testing.T) {
 	hexOf := func(size int) string { return strings.Repeat("0a", size) }
 	for name, c := range map[string]struct {
 		edit   func(*PINEnvelope)
-		faults []Fault
+		faults []FieldError
 	}{
 		"valid":             {func(*PINEnvelope) {}, nil},
 		"one block":         {func(e *PINEnvelope) { e.EncryptedData = hexOf(16) }, nil},
 		"4,096-bit key":     {func(e *PINEnvelope) { e.EncryptedKey = hexOf(512) }, nil},
-		"data missing":      {func(e *PINEnvelope) { e.EncryptedData = "" }, []Fault{{data, "is required"}}},
-		"data half a block": {func(e *PINEnvelope) { e.EncryptedData = hexOf(24) }, []Fault{{data, dataRule}}},
-		"data odd":          {func(e *PINEnvelope) { e.EncryptedData = hexOf(16) + "0" }, []Fault{{data, dataRule}}},
-		"data not hex":      {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + "0g" }, []Fault{{data, dataRule}}},
-		"data spaced":       {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + " 0" }, []Fault{{data, dataRule}}},
-		"no fingerprint":    {func(e *PINEnvelope) { e.PublicKeyFingerprint = "" }, []Fault{{fingerprint, "is required"}}},
-		"raw fingerprint":   {func(e *PINEnvelope) { e.PublicKeyFingerprint = "\xff" }, []Fault{{fingerprint, "must be valid UTF-8"}}},
-		"key missing":       {func(e *PINEnvelope) { e.EncryptedKey = "" }, []Fault{{key, "is required"}}},
-		"key short":         {func(e *PINEnvelope) { e.EncryptedKey = hexOf(255) }, []Fault{{key, keyRule}}},
-		"key odd":           {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0" }, []Fault{{key, keyRule}}},
-		"key not hex":       {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0/" }, []Fault{{key, keyRule}}},
+		"data missing":      {func(e *PINEnvelope) { e.EncryptedData = "" }, []FieldError{{data, "is required"}}},
+		"data half a block": {func(e *PINEnvelope) { e.EncryptedData = hexOf(24) }, []FieldError{{data, dataRule}}},
+		"data odd":          {func(e *PINEnvelope) { e.EncryptedData = hexOf(16) + "0" }, []FieldError{{data, dataRule}}},
+		"data not hex":      {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + "0g" }, []FieldError{{data, dataRule}}},
+		"data spaced":       {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + " 0" }, []FieldError{{data, dataRule}}},
+		"no fingerprint":    {func(e *PINEnvelope) { e.PublicKeyFingerprint = "" }, []FieldError{{fingerprint, "is required"}}},
+		"raw fingerprint":   {func(e *PINEnvelope) { e.PublicKeyFingerprint = "\xff" }, []FieldError{{fingerprint, "must be valid UTF-8"}}},
+		"key missing":       {func(e *PINEnvelope) { e.EncryptedKey = "" }, []FieldError{{key, "is required"}}},
+		"key short":         {func(e *PINEnvelope) { e.EncryptedKey = hexOf(255) }, []FieldError{{key, keyRule}}},
+		"key odd":           {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0" }, []FieldError{{key, keyRule}}},
+		"key not hex":       {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0/" }, []FieldError{{key, keyRule}}},
 		"hash left out":     {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "" }, nil},
-		"hash unknown":      {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "SHA-256" }, []Fault{{hash, hashRule}}},
-		"iv missing":        {func(e *PINEnvelope) { e.IV = "" }, []Fault{{iv, "is required"}}},
-		"iv short":          {func(e *PINEnvelope) { e.IV = hexOf(15) }, []Fault{{iv, ivRule}}},
-		"iv long":           {func(e *PINEnvelope) { e.IV = hexOf(17) }, []Fault{{iv, ivRule}}},
-		"iv not hex":        {func(e *PINEnvelope) { e.IV = hexOf(15) + "é" }, []Fault{{iv, ivRule}}},
-		"all": {func(e *PINEnvelope) { *e = PINEnvelope{} }, []Fault{
+		"hash unknown":      {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "SHA-256" }, []FieldError{{hash, hashRule}}},
+		"iv missing":        {func(e *PINEnvelope) { e.IV = "" }, []FieldError{{iv, "is required"}}},
+		"iv short":          {func(e *PINEnvelope) { e.IV = hexOf(15) }, []FieldError{{iv, ivRule}}},
+		"iv long":           {func(e *PINEnvelope) { e.IV = hexOf(17) }, []FieldError{{iv, ivRule}}},
+		"iv not hex":        {func(e *PINEnvelope) { e.IV = hexOf(15) + "é" }, []FieldError{{iv, ivRule}}},
+		"all": {func(e *PINEnvelope) { *e = PINEnvelope{} }, []FieldError{
 			{data, "is required"}, {fingerprint, "is required"}, {key, "is required"}, {iv, "is required"},
 		}},
 	} {
@@ -251,7 +251,7 @@ func TestPINEnvelopeFaults(t *testing.T) {
 			c.edit(&envelope)
 			require.Equal(t, c.faults, envelope.faults(""))
 			for i, fault := range envelope.faults("envelope") {
-				require.Equal(t, Fault{"envelope." + c.faults[i].Field, c.faults[i].Rule}, fault)
+				require.Equal(t, FieldError{"envelope." + c.faults[i].Field, c.faults[i].Rule}, fault)
 			}
 		})
 	}

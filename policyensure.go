@@ -25,8 +25,8 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
-// EnsuredRules has the rules last read (with DryRun: expected), without IDs.
-type EnsuredRules[Rule any] struct {
+// EnsureRulesResult has the rules last read (with DryRun: expected), without IDs.
+type EnsureRulesResult[Rule any] struct {
 	// Added are rules that did not exist before.
 	Added []Rule
 	// Replaced are rules that had another text before, here with the new text.
@@ -42,7 +42,7 @@ type EnsuredRules[Rule any] struct {
 }
 
 // Changed reports whether a rule was or, with DryRun, would be changed.
-func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
+func (r *EnsureRulesResult[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference, if any, and reads them
 // again. It removes nothing unless RemoveOthers is set. Run it in one process at a time, for example at each start. Rules are added and
@@ -55,7 +55,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change
 // the outcome is [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
-func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
+func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsureRulesResult[MCC], error) {
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", params: params, lax: s.client.config.SkipValueChecks,
 		key:   func(code MCC) MCC { return code },
@@ -75,7 +75,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 
 // EnsureMerchants is EnsureCategories for merchants. Texts are replaced before changes that permit. Errors and safety: as there. API: GET
 // /policy/{id}/merchants, POST /policy/{id}/merchants.
-func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
+func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsureRulesResult[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants", params: params, lax: s.client.config.SkipValueChecks,
 		key: MerchantRule.key, check: (*validator).merchantRule, plain: MerchantRule.withoutID,
@@ -88,7 +88,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 
 // EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as there. API: GET /policy/{id}/terminals, POST
 // /policy/{id}/terminals.
-func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
+func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsureRulesResult[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals", params: params, lax: s.client.config.SkipValueChecks,
 		key: TerminalRule.key, check: (*validator).terminalRule, plain: TerminalRule.withoutID,
@@ -117,7 +117,7 @@ type ruleSet[K, R comparable] struct {
 // it applies a part of a refused change.
 type ruleChange[R any] struct{ add, remove []R }
 
-func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsuredRules[R], error) {
+func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureRulesResult[R], error) {
 	if faults := s.faults(company); len(faults) > 0 {
 		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: faults})
 	}
@@ -164,7 +164,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*Ensured
 }
 
 // faults checks the wanted rules, even those that exist already and are not sent.
-func (s *ruleSet[K, R]) faults(company CompanyID) []Fault {
+func (s *ruleSet[K, R]) faults(company CompanyID) []FieldError {
 	action, wanted := s.params.DefaultAction, s.params.Rules
 	v := validator{lax: s.lax}
 	v.companyID("company", company)
@@ -199,7 +199,7 @@ func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID) ([]R, er
 		if policy.DefaultAction.Known() {
 			rule += ": " + string(policy.DefaultAction)
 		}
-		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: []Fault{{"default_action", rule}}})
+		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: []FieldError{{"default_action", rule}}})
 	}
 	rules := s.withoutIDs(s.rules(policy))
 	if len(s.byKey(rules)) < len(rules) {
@@ -282,8 +282,8 @@ func (s *ruleSet[K, R]) same(expected, now, wanted []R) bool {
 }
 
 // compare returns the result for the rules before and after the changes.
-func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
-	var result EnsuredRules[R]
+func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsureRulesResult[R] {
+	var result EnsureRulesResult[R]
 	old, now, ours := s.byKey(before), s.byKey(after), s.byKey(wanted)
 	for _, rule := range wanted {
 		was, existed := old[s.key(rule)]

@@ -88,10 +88,10 @@ func (i IssueParams) Format(state fmt.State, verb rune) { redact.Format(state, v
 func (i IssueParams) LogValue() slog.Value { return redact.LogValue(i) }
 
 // Format prints the set members, without personal or confidential values.
-func (i Issued) Format(state fmt.State, verb rune) { redact.Format(state, verb, i) }
+func (i IssueResult) Format(state fmt.State, verb rune) { redact.Format(state, verb, i) }
 
 // LogValue returns the same as a group.
-func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
+func (i IssueResult) LogValue() slog.Value { return redact.LogValue(i) }
 
 // Format prints the set members, without personal or confidential values.
 func (m Message) Format(state fmt.State, verb rune) { redact.Format(state, verb, m) }
@@ -136,10 +136,10 @@ func (r RefundFundingParams) Format(state fmt.State, verb rune) { redact.Format(
 func (r RefundFundingParams) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
-func (r Response) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
+func (r RawResponse) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
 
 // LogValue returns the same as a group.
-func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
+func (r RawResponse) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
 func (r ReverseFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }

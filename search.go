@@ -141,8 +141,8 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 	return p
 }
 
-// Finding is the result of FindMovement. It is evidence, not a decision.
-type Finding struct {
+// MovementFinding is the result of FindMovement. It is evidence, not a decision.
+type MovementFinding struct {
 	// Transactions are those that match. Even a single one may be another movement that looks the same: exclude known ones.
 	Transactions []Transaction
 	// From is the start of the searched time: From of the params minus the possible lag of the service's clock, at least 2 s.
@@ -152,13 +152,13 @@ type Finding struct {
 }
 
 // FindMovement looks for a movement in an account's history. The error is nil if exactly one transaction matches; with [ErrNotSeen] and
-// [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
+// [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
 // entry out instead. The Date header shows how the clocks differ; without it, Around allows for 2 minutes.
 //
-// Errors: ErrNotSeen when nothing matched up to Finding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
+// Errors: ErrNotSeen when nothing matched up to MovementFinding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
 // the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown, but rejected for a
 // *[ValidationError] of this search. Safety: read. API: GET /accounts/{id}/transactions.
-func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
+func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*MovementFinding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
 	v.readID("account_id", string(params.AccountID))
@@ -219,10 +219,10 @@ func (r *clockRange) add(skew time.Duration) {
 }
 
 // scan reads the history once. If the first page shows that the window is too narrow, it starts again with a wider one.
-func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, clocks *clockRange) (*Finding, error) {
+func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, clocks *clockRange) (*MovementFinding, error) {
 	for again := true; ; again = false {
 		now := time.Now().UTC()
-		finding := &Finding{From: params.From.Add(-clocks.behind), To: earlier(params.To, now)}
+		finding := &MovementFinding{From: params.From.Add(-clocks.behind), To: earlier(params.To, now)}
 		window := ListTransactionsParams{From: finding.From.Truncate(time.Second)}
 		if params.To.Before(now) { // a time in the future would only exclude items of a service whose clock is fast
 			window.To = params.To.Add(clocks.ahead)

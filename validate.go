@@ -30,7 +30,7 @@ const (
 // validator collects the faults of a request. A rule describes the fault of a field, never its value. Each method of a service
 // lists the rules of all its fields, in their order, even if another method has the same rules: each rule is a row of the reference.
 type validator struct {
-	faults []Fault
+	faults []FieldError
 	lax    bool // Config.SkipValueChecks
 	whole  bool // text was read before: U+FFFD shows that a part of it was lost
 	// horizon is how much later than today a date in the future must be.
@@ -42,7 +42,7 @@ type validator struct {
 
 // fault adds a fault. The request is not sent.
 func (v *validator) fault(field, rule string) {
-	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
+	v.faults = append(v.faults, FieldError{Field: field, Rule: rule})
 }
 
 // value adds a fault unless SkipValueChecks is set: as far as this version knows, the service would refuse the value.
@@ -309,7 +309,7 @@ func validated(check func(*validator)) error {
 }
 
 // faultsOf returns the faults of a ValidationError in err.
-func faultsOf(err error) []Fault {
+func faultsOf(err error) []FieldError {
 	if invalid, ok := errors.AsType[*ValidationError](err); ok {
 		return invalid.Faults
 	}
@@ -348,7 +348,7 @@ func (c Config) check(v *validator) {
 	if c.InsecureHTTP && !c.TestEnvironment {
 		v.fault("insecure_http", "requires the test environment")
 	}
-	if c.TokenSource == nil {
+	if c.Token == nil {
 		v.required("client_id", c.ClientID)
 		if strings.ContainsRune(c.ClientID, ':') {
 			v.fault("client_id", "must not contain a colon")

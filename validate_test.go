@@ -27,5 +27,5 @@ func TestValidationFaultsOf(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, faultsOf(errors.New("x")))
 	require.Nil(t, faultsOf(nil))
-	require.Len(t, faultsOf(&CallError{Err: &ValidationError{Faults: make([]Fault, 2)}}), 2)
+	require.Len(t, faultsOf(&CallError{Err: &ValidationError{Faults: make([]FieldError, 2)}}), 2)
 }

@@ -227,7 +227,7 @@ func NewEphemeralKey() EphemeralKey {
 // EphemeralKeyFrom copies 32 random bytes. Errors: a *[ValidationError].
 func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	if len(key) != ephemeralKeySize {
-		return EphemeralKey{}, &ValidationError{Faults: []Fault{{"ephemeral_key", "must be 32 bytes"}}}
+		return EphemeralKey{}, &ValidationError{Faults: []FieldError{{"ephemeral_key", "must be 32 bytes"}}}
 	}
 	return EphemeralKey{NewSecret(string(key))}, nil
 }
@@ -273,7 +273,7 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 // (application/octet-stream in the reference), and decrypting it shows whether it is right. Only an empty body and declared HTML are a
 // *[DecodeError]. After [OutcomeUnknown] use a new key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey],
 // [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
-func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
+func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*RawResponse, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	v.uuid("application_id", params.ApplicationID)
@@ -282,7 +282,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 		v.fault("ephemeral_key", ruleRequired)
 	}
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
-	var result *Response
+	var result *RawResponse
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if err := a.checkData(); err != nil {
 			return err

@@ -22,7 +22,7 @@ func Moved(transaction prepaid.TransactionID) Resolution {
 func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
 func refused(field, rule string) error {
-	return fmt.Errorf("journal: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: field, Rule: rule}}})
+	return fmt.Errorf("journal: %w", &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: field, Rule: rule}}})
 }
 
 // Total is the number and the sum of some payments.

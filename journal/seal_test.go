@@ -124,7 +124,7 @@ func TestKeysRotate(t *testing.T) {
 			_, err = journal.NewAEAD(keys[0], keys[1:]...)
 			invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 			require.True(t, ok)
-			require.Equal(t, []prepaid.Fault{{Field: "key", Rule: "must have 32 bytes"}}, invalid.Faults)
+			require.Equal(t, []prepaid.FieldError{{Field: "key", Rule: "must have 32 bytes"}}, invalid.Faults)
 		}
 	}
 }

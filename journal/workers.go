@@ -100,10 +100,10 @@ func (w Workers) withDefaults() Workers {
 }
 
 func (w Workers) check(sender Sender) error {
-	var faults []prepaid.Fault
+	var faults []prepaid.FieldError
 	require := func(ok bool, field, rule string) {
 		if !ok {
-			faults = append(faults, prepaid.Fault{Field: field, Rule: rule})
+			faults = append(faults, prepaid.FieldError{Field: field, Rule: rule})
 		}
 	}
 	require(sender != nil, "sender", "is required")

@@ -102,10 +102,10 @@ const (
 )
 
 // faultList collects faults.
-type faultList []prepaid.Fault
+type faultList []prepaid.FieldError
 
 func (l *faultList) add(field, rule string) {
-	*l = append(*l, prepaid.Fault{Field: field, Rule: rule})
+	*l = append(*l, prepaid.FieldError{Field: field, Rule: rule})
 }
 
 // nest adds the faults of a part, or one fault for an error of another type, whose text may contain anything.

@@ -105,7 +105,7 @@ func answer(request *http.Request, status int, body any) *http.Response {
 func (r *registry) client() *prepaid.HooksService {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://service.test/3.0/", Vendor: "vendor", Transport: r, Limiter: ratelimit.None{},
-		TokenSource: harness.StaticToken("t"),
+		Token: harness.StaticToken("t"),
 	})
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, client.Close()) })

@@ -27,7 +27,7 @@ const (
 // function did not return within Timeout or before ctx ended; otherwise the function's own error.
 func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	if m == nil {
-		return &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "message", Rule: ruleRequired}}}
+		return &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "message", Rule: ruleRequired}}}
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (s *memory) Claim(ctx context.Context, messageID string, lease time.Duratio
 		return nil, err
 	}
 	if lease <= 0 {
-		return nil, &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "lease", Rule: "must be above zero"}}}
+		return nil, &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "lease", Rule: "must be above zero"}}}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ func BenchmarkCall(b *testing.B) {
 	}{{name: "none"}, {"noop", noop}, {"unsampled", unsampled}, {"sampled", sampled}} {
 		b.Run(c.name, func(b *testing.B) {
 			config := prepaid.Config{
-				BaseURL: "https://cards.example/3.0/", Vendor: "vendor", TokenSource: fixedToken{}.Token, Transport: canned{},
+				BaseURL: "https://cards.example/3.0/", Vendor: "vendor", Token: fixedToken{}.Token, Transport: canned{},
 				Limiter: ratelimit.None{},
 			}
 			if c.options != nil {

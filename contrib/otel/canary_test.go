@@ -72,10 +72,10 @@ func canaries(t *testing.T) {
 	s.ended()
 
 	for _, damage := range []func(*prepaid.Config){
-		func(c *prepaid.Config) { c.TokenSource = failingSource{}.Token },
+		func(c *prepaid.Config) { c.Token = failingSource{}.Token },
 		func(c *prepaid.Config) { c.Transport = failingTransport{} },
 		func(c *prepaid.Config) {
-			c.TokenSource = staticToken()
+			c.Token = staticToken()
 			c.Limiter = limiterFunc(func(context.Context) error { return errors.New(canary) })
 		},
 	} {

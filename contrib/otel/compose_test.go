@@ -98,7 +98,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 	tracer := s.tracers.Tracer("caller")
 	var calls, attempts []trace.SpanContext
 	config := s.Config()
-	config.TokenSource = tokenSource("none").Token
+	config.Token = tokenSource("none").Token
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, _ prepaid.Operation) context.Context {
 			calls = append(calls, trace.SpanContextFromContext(ctx))
@@ -142,7 +142,7 @@ func TestSideBySide(t *testing.T) {
 	inner := s.client
 	s.token()
 	config := s.Config()
-	config.TokenSource = asking{inner}.Token
+	config.Token = asking{inner}.Token
 	s.open(config, prepaidotel.Options{})
 	var group sync.WaitGroup
 	for range 20 {

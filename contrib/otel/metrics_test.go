@@ -48,7 +48,7 @@ func TestServerAttributes(t *testing.T) {
 		"":                                   nil,
 	} {
 		spans := tracetest.NewInMemoryExporter()
-		config := prepaidotel.Instrument(prepaid.Config{BaseURL: address, Vendor: "vendor", TokenSource: staticToken()},
+		config := prepaidotel.Instrument(prepaid.Config{BaseURL: address, Vendor: "vendor", Token: staticToken()},
 			prepaidotel.Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))})
 		if want == nil {
 			require.Error(t, config.Validate())

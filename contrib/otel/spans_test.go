@@ -263,7 +263,7 @@ func TestErrorTypes(t *testing.T) {
 		"transport_connect": func(s *stage) (context.Context, prepaid.Config) {
 			require.NoError(t, s.Close())
 			config := s.Config()
-			config.TokenSource = staticToken()
+			config.Token = staticToken()
 			return s.t.Context(), config
 		},
 		"timeout": func(s *stage) (context.Context, prepaid.Config) {
@@ -274,7 +274,7 @@ func TestErrorTypes(t *testing.T) {
 		},
 		"limiter": func(s *stage) (context.Context, prepaid.Config) {
 			config := s.Config()
-			config.TokenSource = staticToken()
+			config.Token = staticToken()
 			config.Limiter = limiterFunc(func(context.Context) error { return &ratelimit.RefusedError{} })
 			return s.t.Context(), config
 		},

@@ -53,8 +53,8 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 		return 0, failure("archive", err)
 	}
 	if now.Sub(before) < archiveAge {
-		fault := prepaid.Fault{Field: "before", Rule: "must be at least 37 days ago"}
-		return 0, failure("archive", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+		fault := prepaid.FieldError{Field: "before", Rule: "must be at least 37 days ago"}
+		return 0, failure("archive", &prepaid.ValidationError{Faults: []prepaid.FieldError{fault}})
 	}
 	for _, state := range journal.States() {
 		var id string // of the last row that was read, archived or not

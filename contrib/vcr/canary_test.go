@@ -38,7 +38,7 @@ func allFixtures(t *testing.T, recorder *prepaidvcr.Recorder) (seen []string) {
 			}, nil
 		}))
 		if f.Operation == "Token" {
-			config.TokenSource = nil
+			config.Token = nil
 		}
 		client, err := prepaid.NewClient(recorder.Config(config))
 		require.NoError(t, err)

@@ -159,7 +159,7 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	config.TestEnvironment = true
 	config.BaseURL = cmp.Or(config.BaseURL, serviceAddress+"/")
 	config.Vendor = cmp.Or(config.Vendor, recordedVendor)
-	if config.TokenSource == nil && config.ClientID == "" {
+	if config.Token == nil && config.ClientID == "" {
 		config.ClientID, config.ClientSecret = "replay", prepaid.NewSecret("replay")
 	}
 	if config.Limiter == nil {

@@ -117,7 +117,7 @@ func TestReplayOfTokens(t *testing.T) {
 
 	// A recording with its own token source has no token.
 	config := responding(map[string]string{"status": `{"external_account_id":"x","company_id":7,"balance":0,"status":"inactive"}`})
-	config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, harness.StaticToken("own")
+	config.ClientID, config.ClientSecret, config.Token = "", prepaid.Secret{}, harness.StaticToken("own")
 	summary := func(c *prepaid.Client) {
 		_, err := c.Accounts.Summary(t.Context(), "any")
 		require.NoError(t, err)

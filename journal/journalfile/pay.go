@@ -37,7 +37,7 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender journal.Sender, sou
 func (j *Journal) pay(ctx context.Context, sender journal.Sender, source prepaid.AccountID, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	fresh, err := journal.NewEntry(j.options.DigestKey, source, params)
 	if err == nil && fresh.RequestID == "" {
-		err = fmt.Errorf("journalfile: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "request_id", Rule: "is required"}}})
+		err = fmt.Errorf("journalfile: %w", &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "request_id", Rule: "is required"}}})
 	}
 	if err != nil {
 		return nil, fresh.CallError(prepaid.OutcomeRejected, err)

@@ -223,7 +223,7 @@ func (p *payer) sender(row Row) *prepaid.Client {
 	}
 	config := p.config
 	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond; no token expires in these runs
-		config.TokenSource = func(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) { return p.client.Token(ctx) }
+		config.Token = func(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) { return p.client.Token(ctx) }
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 )
 
 // List is the faults found so far.
-type List []prepaid.Fault
+type List []prepaid.FieldError
 
 // Require adds a fault unless ok.
 func (l *List) Require(ok bool, field, rule string) {
 	if !ok {
-		*l = append(*l, prepaid.Fault{Field: field, Rule: rule})
+		*l = append(*l, prepaid.FieldError{Field: field, Rule: rule})
 	}
 }
 

@@ -22,6 +22,6 @@ func TestList(t *testing.T) {
 	for _, key := range []string{"a b", "\x7f", "é", strings.Repeat("k", 129)} {
 		l.RequireKey("b", key)
 	}
-	fault := prepaid.Fault{Field: "b", Rule: "must be at most 128 printable ASCII characters without white space"}
-	require.Equal(t, &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "a", Rule: "is required"}, fault, fault, fault, fault}}, l.Err())
+	fault := prepaid.FieldError{Field: "b", Rule: "must be at most 128 printable ASCII characters without white space"}
+	require.Equal(t, &prepaid.ValidationError{Faults: []prepaid.FieldError{{Field: "a", Rule: "is required"}, fault, fault, fault, fault}}, l.Err())
 }

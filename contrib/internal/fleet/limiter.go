@@ -50,7 +50,7 @@ type Limiter struct {
 
 // New returns the limiter of one replica and starts its exchanges with the pool, which continue until Close. It does
 // not wait for the pool. The error is a *[prepaid.ValidationError] with the given faults and those of options.
-func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
+func New(pool Pool, options Options, given ...prepaid.FieldError) (*Limiter, error) {
 	options = withDefaults(options)
 	if err := check(options, given).Err(); err != nil {
 		return nil, err

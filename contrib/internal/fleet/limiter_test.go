@@ -336,7 +336,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	t.Parallel()
 	_, err := fleet.New(nil, fleet.Options{
 		Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
-	}, prepaid.Fault{Field: "key", Rule: "is too long"})
+	}, prepaid.FieldError{Field: "key", Rule: "is too long"})
 	invalid, isInvalid := err.(*prepaid.ValidationError)
 	require.True(t, isInvalid)
 	require.Len(t, invalid.Faults, 7)

@@ -86,7 +86,7 @@ func ensure(ctx context.Context, policy *prepaid.PolicyService, file []byte, app
 
 // list changes one list. Ctrl+C takes effect only between two lists: a call that is cut off would have an unknown outcome.
 func list[R any](ctx context.Context, d *document, name string, rules []R,
-	ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error), apply bool,
+	ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsureRulesResult[R], error), apply bool,
 ) error {
 	if rules == nil || ctx.Err() != nil {
 		return ctx.Err()

@@ -130,7 +130,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 }
 
 // exchangeKey makes an exchange with a new key.
-func exchangeKey(ctx context.Context, c *prepaid.Client) (*prepaid.Response, error) {
+func exchangeKey(ctx context.Context, c *prepaid.Client) (*prepaid.RawResponse, error) {
 	return c.Accounts.ExchangeKey(ctx, "acc-1", harness.ValidExchangeKey())
 }
 

@@ -35,8 +35,8 @@ func (s *stage) writes() []string {
 
 // ensures checks a dry run, a run and a second run, which writes nothing.
 func ensures[R comparable](
-	t *testing.T, s *stage, ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error),
-	p prepaid.EnsureRulesParams[R], want *prepaid.EnsuredRules[R], writes ...string,
+	t *testing.T, s *stage, ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsureRulesResult[R], error),
+	p prepaid.EnsureRulesParams[R], want *prepaid.EnsureRulesResult[R], writes ...string,
 ) {
 	t.Helper()
 	before := len(s.writes())
@@ -76,14 +76,14 @@ func TestE2EEnsurePolicy(t *testing.T) {
 				return append(append([]string{add}, replace...), remove)
 			}
 			ensures(t, s, policies.EnsureCategories, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}},
-				&prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}},
+				&prepaid.EnsureRulesResult[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}},
 				ordered(`categories {"reason":"audit","add":[7995]}`, `categories {"reason":"audit","remove":[5933]}`)...)
 			other := casino
 			other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
 			merchants := []prepaid.MerchantRule{other, hotel}
 			other.ID = 0
 			ensures(t, s, policies.EnsureMerchants, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: action, Rules: merchants},
-				&prepaid.EnsuredRules[prepaid.MerchantRule]{Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races}},
+				&prepaid.EnsureRulesResult[prepaid.MerchantRule]{Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races}},
 				ordered(
 					`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
 					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
@@ -92,7 +92,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 				)...)
 			require.Equal(t, int64(99), merchants[0].ID, "the caller's list is the caller's")
 			ensures(t, s, policies.EnsureTerminals, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}},
-				&prepaid.EnsuredRules[prepaid.TerminalRule]{
+				&prepaid.EnsureRulesResult[prepaid.TerminalRule]{
 					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
 				},
 				ordered(
@@ -117,7 +117,7 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other, hotel},
 		})
 		require.NoError(t, err)
-		require.Equal(t, &prepaid.EnsuredRules[prepaid.MerchantRule]{
+		require.Equal(t, &prepaid.EnsureRulesResult[prepaid.MerchantRule]{
 			Added: []prepaid.MerchantRule{hotel}, Left: []prepaid.MerchantRule{casino, races},
 		}, result)
 		nothing, err := policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})

@@ -190,7 +190,7 @@ func Config(transport http.RoundTripper) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", TestEnvironment: true,
 		ClientID: "example-client", ClientSecret: prepaid.NewSecret("canary+secret%/=~"),
-		TokenSource: fixtureToken{}.Token, Transport: transport, Limiter: ratelimit.None{},
+		Token: fixtureToken{}.Token, Transport: transport, Limiter: ratelimit.None{},
 		Retry: prepaid.RetryPolicy{MaxAttempts: 1, MaxThrottleWait: 1},
 	}
 }

@@ -42,7 +42,7 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	config := Config(wire)
 	config.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if f.Operation == "Token" {
-		config.TokenSource = nil
+		config.Token = nil
 	}
 	client := harness.NewClient(t, config)
 
@@ -98,7 +98,7 @@ func (c Case) requireFailure(t *testing.T, f *Fixture, err error) {
 func requireResult(t *testing.T, f *Fixture, result any) {
 	t.Helper()
 	switch result := result.(type) {
-	case *prepaid.Response:
+	case *prepaid.RawResponse:
 		require.Equal(t, string(f.Body()), string(result.Body))
 		require.Equal(t, f.Response.Status, result.StatusCode)
 		return

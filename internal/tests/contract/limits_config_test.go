@@ -112,7 +112,7 @@ func TestValidationConfig(t *testing.T) {
 	}
 	config := harness.ServiceConfig()
 	config.InsecureHTTP, config.BaseURL = true, "http://emulator:8480/3.0/"
-	config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, harness.StaticToken("t")
+	config.ClientID, config.ClientSecret, config.Token = "", prepaid.Secret{}, harness.StaticToken("t")
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
@@ -145,7 +145,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		"CLIENT_SECRET=[REDACTED]":                                  "CLIENT_SECRET must not be [REDACTED]",
 		"CLIENT_SECRET=|CLIENT_SECRET_FILE=" + missing:              "CLIENT_SECRET_FILE must name a readable file",
 		"CLIENT_SECRET=|CLIENT_SECRET_FILE=" + emptyFile:            "CLIENT_SECRET_FILE must name a file that is not empty",
-		"BASE_URL=|VENDOR=|CLIENT_ID=|CLIENT_SECRET=":               "BASE_URL is|VENDOR is|CLIENT_ID is required without a TokenSource|CLIENT_SECRET or",
+		"BASE_URL=|VENDOR=|CLIENT_ID=|CLIENT_SECRET=":               "BASE_URL is|VENDOR is|CLIENT_ID is required without Config.Token|CLIENT_SECRET or",
 		"BASE_URL=|ENVIRONMENT=qzxwv|CLIENT_ID=|INSECURE_HTTP=true": "BASE_URL is|INSECURE_HTTP requires|CLIENT_ID is|ENVIRONMENT must",
 		// A missing value does not hide a wrong one.
 		"BASE_URL=http://qzxwv.example|VENDOR=|CLIENT_ID=qzxwv:": "BASE_URL must be https|BASE_URL must end|VENDOR is|CLIENT_ID must",
@@ -194,13 +194,13 @@ func TestValidationConfigFromEnv(t *testing.T) {
 }
 
 // A Config without credentials can be read, for a token source; alone it makes no client.
-func TestConfigFromEnvForATokenSource(t *testing.T) {
+func TestConfigFromEnvForItsOwnTokens(t *testing.T) {
 	setEnv(t, map[string]string{"PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""})
 	config, err := prepaid.ConfigFromEnv()
 	require.NoError(t, err)
 	_, err = prepaid.NewClient(config)
 	harness.RequireFaults(t, err, "", harness.Fault{Field: "client_id", Rule: "is required"}, harness.Fault{Field: "client_secret", Rule: "is required"})
-	config.TokenSource = harness.StaticToken("t")
+	config.Token = harness.StaticToken("t")
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	require.NoError(t, client.Close())

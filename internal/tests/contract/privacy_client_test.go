@@ -78,6 +78,6 @@ func TestCanaryDecodeErrors(t *testing.T) {
 			ID int `json:"id"`
 		}
 		requireQuietError(t, "Message.Decode", (&prepaid.Message{Raw: []byte(body)}).Decode(&own))
-		requireQuietError(t, "Response.Decode", (&prepaid.Response{Body: []byte(body)}).Decode(&own))
+		requireQuietError(t, "Response.Decode", (&prepaid.RawResponse{Body: []byte(body)}).Decode(&own))
 	}
 }

@@ -280,7 +280,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 	} {
 		var w canaryWatch
 		config := canaryConfig(&w, nil, false)
-		config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}.Token
+		config.ClientID, config.ClientSecret, config.Token = "", prepaid.Secret{}, failingSource{cause}.Token
 		client := harness.NewClient(t, config)
 		_, err := client.Accounts.Create(t.Context(), canaryCreate())
 		require.ErrorAs(t, err, new(*prepaid.TokenError))

@@ -76,7 +76,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 					}
 					require.NoError(t, client.Close())
 					requireNothingSeen(t, "log and trace", w.take())
-					config.TokenSource = nil
+					config.Token = nil
 				}
 			})
 		})
@@ -112,7 +112,7 @@ func onPipes(t *testing.T, w *canaryWatch, response string, once bool) prepaid.C
 	pipes := server.Transport()
 	t.Cleanup(pipes.CloseIdleConnections)
 	config := canaryConfig(w, nil, false)
-	config.BaseURL, config.Transport, config.TokenSource = server.Address+"/3.0/", pipes, harness.StaticToken("t")
+	config.BaseURL, config.Transport, config.Token = server.Address+"/3.0/", pipes, harness.StaticToken("t")
 	return config
 }
 
@@ -147,7 +147,7 @@ func TestCanaryStandardLog(t *testing.T) {
 					requireNothingSeen(t, name+": the standard log after "+c.name, printed)
 				}
 			}
-			config.TokenSource = nil
+			config.Token = nil
 			_, _ = harness.NewClient(t, config).Token(t.Context())
 			synctest.Wait()
 			requireNothingSeen(t, name+": the standard log after a token request", standard.take())

@@ -224,7 +224,7 @@ func TestOtherResponses(t *testing.T) {
 		for _, status := range o.Success() {
 			result, err := respond(t, sample.NewRequest(o, false), status, "")
 			require.NoError(t, err, "%s %s", o.Name, status)
-			if received, ok := result.(*prepaid.Response); ok {
+			if received, ok := result.(*prepaid.RawResponse); ok {
 				require.Equal(t, status, strconv.Itoa(received.StatusCode))
 			}
 		}

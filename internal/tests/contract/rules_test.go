@@ -344,7 +344,7 @@ func TestRulesOfKeys(t *testing.T) {
 	require.Equal(t, want, string(key.Bytes()), "a copy is kept")
 	for _, size := range []int{0, 31, 33, 44} {
 		_, err := prepaid.EphemeralKeyFrom([]byte(strings.Repeat("q", size)))
-		require.Equal(t, []prepaid.Fault{{Field: "ephemeral_key", Rule: "must be 32 bytes"}}, harness.As[*prepaid.ValidationError](t, err).Faults)
+		require.Equal(t, []prepaid.FieldError{{Field: "ephemeral_key", Rule: "must be 32 bytes"}}, harness.As[*prepaid.ValidationError](t, err).Faults)
 	}
 	var read prepaid.EphemeralKey
 	require.NoError(t, read.UnmarshalText([]byte(base64.StdEncoding.EncodeToString(key.Bytes()))))

@@ -119,7 +119,7 @@ func FuzzTokenResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		wire := &fuzzedWire{status: 200, header: http.Header{"Content-Type": {"application/vnd.vendor+json"}}, body: body}
 		config := contract.Config(wire)
-		config.TokenSource = nil
+		config.Token = nil
 		client := harness.NewClient(t, config)
 		token, err := client.Token(t.Context())
 		if err != nil {

@@ -150,7 +150,7 @@ func newTableServer(t *testing.T, listen listener, c *tableCase, faults ...wireF
 // tableConfig has pauses of one nanosecond on sockets, and of seconds on pipes, where they pass at once.
 func tableConfig(server *tableServer, onPipes bool) prepaid.Config {
 	config := contract.Config(nil)
-	config.TokenSource = harness.NumberedTokens("canary-")
+	config.Token = harness.NumberedTokens("canary-")
 	config.BaseURL, config.MaxResponseBytes = server.Address+"/3.0/", 16<<10
 	config.AttemptTimeout = time.Minute
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1}
@@ -165,7 +165,7 @@ func tableConfig(server *tableServer, onPipes bool) prepaid.Config {
 func (c *tableCase) run(ctx context.Context, t *testing.T, config prepaid.Config) error {
 	t.Helper()
 	if c.safety == "token" {
-		config.TokenSource = nil
+		config.Token = nil
 	}
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)

@@ -161,7 +161,7 @@ func TestRawCallInventsNothing(t *testing.T) {
 		config := harness.NewScript(harness.Respond(200, harness.VendorJSON, body)).Config()
 		err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits"}, out)
 		decoded := reflect.New(reflect.TypeOf(out).Elem())
-		response := prepaid.Response{StatusCode: 200, Header: http.Header{"Content-Type": {harness.VendorJSON}}, Body: []byte(body)}
+		response := prepaid.RawResponse{StatusCode: 200, Header: http.Header{"Content-Type": {harness.VendorJSON}}, Body: []byte(body)}
 		if failure := response.Decode(decoded.Interface()); err == nil {
 			require.NoError(t, failure)
 			require.Equal(t, out, decoded.Interface())

@@ -255,7 +255,7 @@ func clientPayer(attempts int, restarts bool) func(t *testing.T, s *stage) payer
 		config := s.config
 		config.ClientID, config.ClientSecret = "", prepaid.Secret{}
 		config.Transport, config.Retry.MaxAttempts, config.NeverRepeatLoads = s.network, attempts, true
-		config.TokenSource = func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+		config.Token = func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 			if rejected == nil {
 				rejected = &oauth2.Token{}
 			}

@@ -21,7 +21,7 @@ import (
 
 func withSource(service http.RoundTripper, source func() (*oauth2.Token, error)) prepaid.Config {
 	config := harness.ClockConfig(service)
-	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return source() })
+	config.Token = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return source() })
 	return config
 }
 

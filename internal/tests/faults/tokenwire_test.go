@@ -27,7 +27,7 @@ func TestTokenRequest(t *testing.T) {
 			p.Succeed(harness.OpGet())
 		})
 		config := harness.Config(server.Address)
-		config.TokenSource = nil
+		config.Token = nil
 		config.ClientID, config.ClientSecret = "part%ner +1", prepaid.NewSecret(secret)
 		client := harness.NewClient(t, config)
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))

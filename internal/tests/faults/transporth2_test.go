@@ -48,7 +48,7 @@ func TestFirstTokenLeads(t *testing.T) {
 		server.StartTLS()
 		t.Cleanup(server.Close)
 		config := harness.Config(server.URL)
-		config.TokenSource, config.Transport = nil, server.Client().Transport
+		config.Token, config.Transport = nil, server.Client().Transport
 		config.ClientID, config.ClientSecret = "id", prepaid.NewSecret("secret")
 		client := harness.NewClient(t, config)
 		for range 3 {

@@ -34,7 +34,7 @@ const (
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", TestEnvironment: true,
-		TokenSource:    NumberedTokens("token-"),
+		Token:          NumberedTokens("token-"),
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: 20 * time.Second,
 		Retry: prepaid.RetryPolicy{
@@ -57,22 +57,22 @@ type TokenFunc func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token,
 
 // Capture keeps the last response of the calls made with its context, and the attempts of the last call.
 type Capture struct {
-	last     atomic.Pointer[prepaid.Response]
+	last     atomic.Pointer[prepaid.RawResponse]
 	attempts atomic.Int64
 }
 
 // In returns a context; c observes the calls made with this context.
 func (c *Capture) In(ctx context.Context) context.Context {
 	return prepaid.WithTrace(ctx, &prepaid.Trace{
-		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { c.last.Store(&r) },
+		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.RawResponse) { c.last.Store(&r) },
 		CallDone: func(_ context.Context, _ prepaid.Operation, s prepaid.CallSummary) {
 			c.attempts.Store(int64(s.Attempts))
 		},
 	})
 }
 
-func (c *Capture) Last() *prepaid.Response { return c.last.Load() }
-func (c *Capture) Attempts() int           { return int(c.attempts.Load()) }
+func (c *Capture) Last() *prepaid.RawResponse { return c.last.Load() }
+func (c *Capture) Attempts() int              { return int(c.attempts.Load()) }
 
 // StaticToken is a source that always returns the same token.
 func StaticToken(text string) TokenFunc {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Fault is the field of an expected prepaid.Fault, and a part of its rule.
+// Fault is the field of an expected prepaid.FieldError, and a part of its rule.
 type Fault struct{ Field, Rule string }
 
 // RequireFaults checks a *ValidationError.

@@ -26,7 +26,7 @@ func Grant(number int, lifetime string) Step {
 // CredentialsConfig returns the settings of a client with the built-in token manager.
 func CredentialsConfig(transport http.RoundTripper) prepaid.Config {
 	config := ClockConfig(transport)
-	config.TokenSource = nil
+	config.Token = nil
 	config.ClientID, config.ClientSecret = "partner", prepaid.NewSecret("s3cret")
 	return config
 }

@@ -88,7 +88,7 @@ func (s *Service) Invalid(ctx context.Context, p prepaid.RedeemFundingParams) (*
 	return res, err
 }
 
-func (s *Service) Search(ctx context.Context, p prepaid.IssueParams) (*prepaid.Issued, error) {
+func (s *Service) Search(ctx context.Context, p prepaid.IssueParams) (*prepaid.IssueResult, error) {
 	issued, err := s.client.Accounts.Issue(ctx, p)
 	if err != nil {
 		s.fail(ctx, "issue", err)

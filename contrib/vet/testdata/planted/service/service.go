@@ -100,7 +100,7 @@ func (s *PayoutService) GoodStatus(ctx context.Context, p Payout) error {
 	return err
 }
 
-func (s *PayoutService) BadIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.Issued {
+func (s *PayoutService) BadIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.IssueResult {
 	issued, err := s.client.Accounts.Issue(ctx, params) // want: outcome
 	if err != nil {
 		return nil
@@ -108,7 +108,7 @@ func (s *PayoutService) BadIssue(ctx context.Context, params prepaid.IssueParams
 	return issued
 }
 
-func (s *PayoutService) GoodIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.Issued {
+func (s *PayoutService) GoodIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.IssueResult {
 	issued, err := s.client.Accounts.Issue(ctx, params)
 	if err != nil {
 		s.log.ErrorContext(ctx, "issue", "err", err)
