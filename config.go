@@ -81,7 +81,7 @@ type Config struct {
 	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal identifiers, and
 	//     source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
 	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero, except the
-	//     simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
+	//     simulator's, and zero only where that is usual; AllowUnusual lifts both limits where there is such a field.
 	//   - Unwritable values are refused: invalid UTF-8, days that do not exist, and transaction IDs and rule categories that are no numbers.
 	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses operations that move money.
 	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.

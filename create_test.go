@@ -433,7 +433,7 @@ func TestCancelledLooksSaySo(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
-		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Between(lost.FirstSent, lost.LastSent)
 		finding, err := client.Accounts.FindMovement(ctx, query)
 		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -161,6 +161,7 @@ func ExampleAccountsService_FindMovement() {
 	client, id := srv.Client(), seed(srv, "100.00")
 
 	refund := func(ctx context.Context, params prepaid.RefundFundingParams) (prepaid.TransactionID, error) {
+		began := time.Now()
 		result, err := client.Funding.Refund(ctx, params)
 		switch {
 		case err == nil && result.Approved():
@@ -172,7 +173,7 @@ func ExampleAccountsService_FindMovement() {
 		}
 		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
-		}.Around(err))
+		}.Between(began, time.Now()))
 		if lookErr != nil { // ErrNotSeen and ErrAmbiguous too: for review
 			return "", errors.Join(err, lookErr)
 		}

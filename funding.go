@@ -54,22 +54,19 @@ const (
 
 // RedeemFundingParams describes a redemption; every field is required.
 type RedeemFundingParams struct {
-	// Amount is in currency units, above zero. With ZeroAmount it may be zero, as in a clearing adjustment.
+	// Amount is in currency units, above zero unless AllowUnusual is set.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroAmount bool `json:"-"`
-	// NegativeAmount allows an Amount below zero. The reference does not define such an Amount: ask the operator. Not part of the JSON.
-	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// Exception is FundingExceptionNone for an ordinary redemption.
 	Exception FundingException `json:"funding_exception"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
+	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroOriginating bool `json:"-"`
+	// AllowUnusual sends an Amount of zero (a clearing adjustment may have none) or below zero (the reference does not define it: ask the
+	// operator) and an OriginatingTransaction of 0. They are otherwise refused as mistakes. Not part of the JSON.
+	AllowUnusual bool `json:"-"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
@@ -92,14 +89,11 @@ type RedeemFundingParams struct {
 // [OutcomeUnknown] use FindMovement. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.meant("amount", params.Amount, params.ZeroAmount)
-	if !params.NegativeAmount {
-		v.notNegative("amount", params.Amount)
-	}
+	v.amount("amount", params.Amount, params.AllowUnusual || params.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
 	v.required("account_id", string(params.AccountID))
 	v.requiredOneOf("funding_exception", string(params.Exception), params.Exception.values())
 	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -114,10 +108,10 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
+	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroOriginating bool `json:"-"`
+	// AllowUnusual sends an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
+	AllowUnusual bool `json:"-"`
 	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
 	// ParentTransactionID is the transaction ID that the redemption returned.
@@ -132,7 +126,7 @@ type ReverseFundingParams struct {
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.required("account_id", string(params.AccountID))
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
 		v.fault("parent_transaction_id", ruleRequired)
@@ -148,22 +142,19 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 
 // RefundFundingParams is a refund; only ParentTransactionID is optional.
 type RefundFundingParams struct {
-	// Amount is the value to credit, in currency units, above zero. With ZeroAmount it may be zero.
+	// Amount is the value to credit, in currency units, above zero unless AllowUnusual is set.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroAmount bool `json:"-"`
-	// NegativeAmount allows an Amount below zero. The reference does not define such an Amount: ask the operator. Not part of the JSON.
-	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// ParentTransactionID is the transaction ID that a redemption returned; optional.
 	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
+	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroOriginating bool `json:"-"`
+	// AllowUnusual sends an Amount of zero (a clearing adjustment may have none) or below zero (the reference does not define it: ask the
+	// operator) and an OriginatingTransaction of 0. They are otherwise refused as mistakes. Not part of the JSON.
+	AllowUnusual bool `json:"-"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`
 	// CardAcceptorID is card data element 42.
@@ -183,14 +174,11 @@ type RefundFundingParams struct {
 // Refund posts a refund. Safety: as Redeem. API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.meant("amount", params.Amount, params.ZeroAmount)
-	if !params.NegativeAmount {
-		v.notNegative("amount", params.Amount)
-	}
+	v.amount("amount", params.Amount, params.AllowUnusual || params.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
 	v.required("account_id", string(params.AccountID))
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -205,10 +193,10 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	return s.post(ctx, opFundingRefund, params.AccountID, params.CorrelationID, body, v)
 }
 
-// sequenceNumber refuses 0 unless zero is set: a movement that names no transaction cannot be traced.
-func (v *validator) sequenceNumber(field string, number int64, zero bool) {
-	if number == 0 && !zero {
-		v.fault(field, ruleRequired)
+// sequenceNumber refuses 0 unless unusual is set: a movement that names no transaction cannot be traced.
+func (v *validator) sequenceNumber(field string, number int64, unusual bool) {
+	if number == 0 && !unusual {
+		v.fault(field, "is required; for zero, set AllowUnusual")
 	}
 }
 

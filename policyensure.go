@@ -29,7 +29,7 @@ type EnsureRulesParams[Rule any] struct {
 type EnsureRulesResult[Rule any] struct {
 	// Added are rules that did not exist before.
 	Added []Rule
-	// Replaced are rules that had another text before, here with the new text.
+	// Replaced are rules that had another text before, here with that text.
 	Replaced []Rule
 	// Removed are rules that no longer exist.
 	Removed []Rule
@@ -295,7 +295,7 @@ func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsureRulesResult[R]
 		case is != rule:
 			result.Left = append(result.Left, is)
 		case was != rule:
-			result.Replaced = append(result.Replaced, rule)
+			result.Replaced = append(result.Replaced, was)
 		default:
 			result.Unchanged = append(result.Unchanged, rule)
 		}

@@ -113,9 +113,9 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start, by the local clock. Required; Around sets it. For a call that succeeded, use 2 minutes before it, and now as To.
+	// From is the start, by the local clock. Required; Between sets it.
 	From time.Time
-	// To is the end, by the local clock. Required; Around sets it. While it is in the future, everything since From is searched.
+	// To is the end, by the local clock. Required; Between sets it. While it is in the future, everything since From is searched.
 	To time.Time
 	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
 	VisibleWithin time.Duration
@@ -123,7 +123,7 @@ type FindMovementParams struct {
 	Exclude []TransactionID
 }
 
-// Around widens the times of the requests, because clocks differ and the service may book late.
+// Between widens the times of the requests, because clocks differ and the service may book late.
 const (
 	clockTolerance        = 2 * time.Minute
 	bookingTime           = 10 * time.Minute
@@ -132,11 +132,11 @@ const (
 	longestScanWait       = 15 * time.Second
 )
 
-// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first request, for differing clocks, to
-// 10 minutes after the last, for late booking. If err has no times, p is unchanged.
-func (p FindMovementParams) Around(err error) FindMovementParams {
-	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {
-		p.From, p.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
+// Between returns p with From and To set around the local times of the first and the last request, such as the two times of a *[CallError]:
+// 2 minutes before first, for differing clocks, to 10 minutes after last, for late booking. Without first, p is unchanged.
+func (p FindMovementParams) Between(first, last time.Time) FindMovementParams {
+	if !first.IsZero() {
+		p.From, p.To = first.Add(-clockTolerance), last.Add(bookingTime)
 	}
 	return p
 }
@@ -153,7 +153,7 @@ type MovementFinding struct {
 
 // FindMovement looks for a movement in an account's history. The error is nil if exactly one transaction matches; with [ErrNotSeen] and
 // [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
-// entry out instead. The Date header shows how the clocks differ; without it, Around allows for 2 minutes.
+// entry out instead. The Date header shows how the clocks differ; without it, Between allows for 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to MovementFinding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
 // the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown, but rejected for a

@@ -111,7 +111,7 @@ func TestFindMovementWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &ledger{entries: []entry{{time.Now().Add(20 * time.Second), time.Now().Add(40 * time.Second), movementRow}}}
 		client, began := harness.NewClient(t, harness.ClockConfig(service)), time.Now()
-		around := query.Around(lost())
+		around := query.Between(lost().FirstSent, lost().LastSent)
 		require.Equal(t, began.Add(-2*time.Minute), around.From)
 		require.Equal(t, began.Add(5*time.Second+10*time.Minute), around.To)
 		finding, err := client.Accounts.FindMovement(t.Context(), around)
@@ -126,7 +126,7 @@ func TestFindMovementWaits(t *testing.T) {
 	for within, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			client, began := harness.NewClient(t, harness.ClockConfig(&ledger{})), time.Now()
-			open := query.Around(lost())
+			open := query.Between(lost().FirstSent, lost().LastSent)
 			open.VisibleWithin = within
 			finding, err := client.Accounts.FindMovement(t.Context(), open)
 			require.ErrorIs(t, err, prepaid.ErrNotSeen)
@@ -181,7 +181,7 @@ func TestSearchesSettleNothing(t *testing.T) {
 					require.Error(t, err)
 					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%s: %v", name, err)
 				}
-				require.Equal(t, query, query.Around(err), "the times of a search are not those of the movement")
+				require.Zero(t, harness.CallError(t, err).FirstSent, "the times of a search are not those of the movement")
 				if ended {
 					require.ErrorIs(t, err, context.Canceled)
 				}
@@ -235,7 +235,7 @@ func TestFindMovementClocks(t *testing.T) {
 				time.Sleep(later)
 				query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: err.FirstSent, To: err.LastSent}
 				began := time.Now()
-				for _, query := range []prepaid.FindMovementParams{query, query.Around(err)} {
+				for _, query := range []prepaid.FindMovementParams{query, query.Between(err.FirstSent, err.LastSent)} {
 					service.asked = nil
 					finding, failure := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
 					require.NoError(t, failure, "%v later %v", ahead, later)
@@ -270,14 +270,10 @@ func TestFindMovementInIncompleteHistory(t *testing.T) {
 
 const movementRow2 = `{` + movementRow + `,"occurred_at":"2026-01-01T00:00:00Z"}`
 
-// Around needs the times of a call that sent a request.
-func TestMovementAround(t *testing.T) {
+func TestMovementBetween(t *testing.T) {
 	t.Parallel()
 	query := prepaid.FindMovementParams{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
-	for _, err := range []error{nil, harness.ErrCut, &prepaid.CallError{}, &prepaid.ValidationError{}} {
-		require.Equal(t, query, query.Around(err))
-	}
-	wrapped := fmt.Errorf("payroll: %w", &prepaid.CallError{FirstSent: time.Unix(1000, 0), LastSent: time.Unix(1010, 0)})
-	require.Equal(t, time.Unix(1000-120, 0), query.Around(wrapped).From)
-	require.Equal(t, time.Unix(1010+600, 0), query.Around(wrapped).To)
+	require.Equal(t, query, query.Between(time.Time{}, time.Unix(9, 0)), "nothing was sent")
+	around := query.Between(time.Unix(1000, 0), time.Unix(1010, 0))
+	require.Equal(t, []time.Time{time.Unix(1000-120, 0), time.Unix(1010+600, 0)}, []time.Time{around.From, around.To})
 }

@@ -27,10 +27,10 @@ type SimulateParams struct {
 	Type SimulatedType `json:"transaction_type"`
 	// AccountID is the EAID. Required.
 	AccountID AccountID `json:"account_id"`
-	// Amount is in currency units. Required. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
+	// Amount is in currency units. Required. It may be negative and, with AllowUnusual, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	ZeroAmount bool `json:"-"`
+	// AllowUnusual sends an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
+	AllowUnusual bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`
 	// MerchantID is the merchant (card acceptor).
@@ -99,7 +99,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	v.simulator(s.client.config)
 	v.requiredOneOf("transaction_type", string(p.Type), p.Type.values())
 	v.required("account_id", string(p.AccountID))
-	v.meant("amount", p.Amount, p.ZeroAmount)
+	v.amount("amount", p.Amount, p.AllowUnusual || !p.Amount.IsZero(), "is required; for zero, set AllowUnusual")
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)

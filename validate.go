@@ -142,15 +142,6 @@ func (v *validator) amount(field string, amount Amount, ok bool, rule string) {
 	}
 }
 
-// meant checks that an amount is zero if, and only if, ZeroAmount is set.
-func (v *validator) meant(field string, amount Amount, zero bool) {
-	rule := "is required; for zero, set ZeroAmount"
-	if zero {
-		rule = "must be zero when ZeroAmount is set"
-	}
-	v.amount(field, amount, zero == amount.IsZero(), rule)
-}
-
 // oneOf checks that a value, if set, is one that the reference lists.
 func (v *validator) oneOf(field, value string, listed []string) {
 	if value == "" || slices.Contains(listed, value) || v.lax && v.text(field, value, 0) {

@@ -16,7 +16,7 @@
 //
 // A payment of unknown outcome is sent again under its request ID: if the service has paid, it returns the cached response.
 // After 29 days a run returns [ErrWindow] instead: the service may have forgotten the request ID and could pay twice.
-// Search for the movement with FindMovement ([prepaid.FindMovementParams.Around] takes the time from the error), or
+// Search for the movement with FindMovement (with [prepaid.FindMovementParams.Between] and the times of the error, a *[prepaid.CallError]), or
 // ask the operator. Record the result with [Entry.Resolve], or with Resolve of the store.
 //
 // A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that

@@ -82,7 +82,7 @@ const (
 
 // NeedsPerson returns the reason why a person must decide, or nil. It is [ErrWindow] if the outcome is unknown and the service may have
 // forgotten the request ID, and [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
-// payment by itself. Look at the history: Around of [prepaid.FindMovementParams] takes the error of [Entry.NotSent]. Then record the
+// payment by itself. Search the history with [prepaid.FindMovementParams.Between]. Then record the
 // outcome with [Entry.Resolve]; for a rejected payment use [Entry.Withdraw] or [Entry.Retry].
 func (e Entry) NeedsPerson(now time.Time) error {
 	switch {

@@ -328,7 +328,8 @@ func TestExpired(t *testing.T) {
 		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired, name)
 		require.Equal(t, tc.want != nil, errors.Is(err, journal.ErrWindow), name)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), name)
-		query := prepaid.FindMovementParams{}.Around(err)
+		sent, _ := errors.AsType[*prepaid.CallError](err)
+		query := prepaid.FindMovementParams{}.Between(sent.FirstSent, sent.LastSent)
 		require.Equal(t, tc.sent.IsZero(), query.From.IsZero(), name)
 		if !tc.sent.IsZero() {
 			require.WithinRange(t, tc.sent, query.From, query.To, name)

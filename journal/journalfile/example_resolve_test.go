@@ -2,6 +2,7 @@ package journalfile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,9 +53,10 @@ func ExampleJournal_Resolve() {
 	_, err = j.Transfer(ctx, client.Accounts, from, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 
+	sent, _ := errors.AsType[*prepaid.CallError](err)
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
-	}.Around(err))
+	}.Between(sent.FirstSent, sent.LastSent))
 	if lookErr != nil { // ErrNotSeen is no proof: it stays unknown
 		fmt.Println(lookErr)
 		return

@@ -191,8 +191,9 @@ func TestResumeLeavesToAPersonWhatIsTheirs(t *testing.T) {
 		if tc.want != nil {
 			require.ErrorIs(t, errs[e.RequestID], tc.want, name)
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errs[e.RequestID]), name)
-			query := prepaid.FindMovementParams{}.Around(errs[e.RequestID])
-			require.WithinRange(t, e.Began, query.From, query.To, name)
+			failure, ok := errors.AsType[*prepaid.CallError](errs[e.RequestID])
+			require.True(t, ok, name)
+			require.Equal(t, e.Began, failure.FirstSent, name)
 		}
 		require.Zero(t, b.calls, name)
 		require.Equal(t, before, m.data, name)

@@ -60,6 +60,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 func redeem(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFundingParams) (prepaid.TransactionID, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
+	began := time.Now()
 	result, err := client.Funding.Redeem(ctx, params)
 	switch outcome := prepaid.OutcomeOf(err); {
 	case err == nil && result.Approved():
@@ -71,7 +72,7 @@ func redeem(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFu
 	}
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{ // never send it again
 		AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
-	}.Around(err))
+	}.Between(began, time.Now()))
 	if lookErr != nil {
 		return "", errors.Join(err, lookErr) // for review: ErrNotSeen and ErrAmbiguous prove nothing
 	}

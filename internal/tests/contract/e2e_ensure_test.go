@@ -81,9 +81,8 @@ func TestE2EEnsurePolicy(t *testing.T) {
 			other := casino
 			other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
 			merchants := []prepaid.MerchantRule{other, hotel}
-			other.ID = 0
 			ensures(t, s, policies.EnsureMerchants, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: action, Rules: merchants},
-				&prepaid.EnsureRulesResult[prepaid.MerchantRule]{Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{other}, Removed: []prepaid.MerchantRule{races}},
+				&prepaid.EnsureRulesResult[prepaid.MerchantRule]{Added: []prepaid.MerchantRule{hotel}, Replaced: []prepaid.MerchantRule{casino}, Removed: []prepaid.MerchantRule{races}},
 				ordered(
 					`merchants {"reason":"audit","add":[{"acquirer_id":2,"card_acceptor_id":"CASINO","description":"Hotel"}]}`,
 					`merchants {"reason":"audit","remove":[{"acquirer_id":1,"card_acceptor_id":"RACES"}]}`,
@@ -93,7 +92,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 			require.Equal(t, int64(99), merchants[0].ID, "the caller's list is the caller's")
 			ensures(t, s, policies.EnsureTerminals, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}},
 				&prepaid.EnsureRulesResult[prepaid.TerminalRule]{
-					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "till 2")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
+					Added: []prepaid.TerminalRule{till("T3", "")}, Replaced: []prepaid.TerminalRule{till("T2", "")}, Removed: []prepaid.TerminalRule{till("T1", "a")},
 				},
 				ordered(
 					`terminals {"reason":"audit","add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T3"}]}`,

@@ -17,16 +17,15 @@ import (
 
 // ownFields are the fields of params and results that are no member of the document, and why.
 func ownFields() map[string]string {
-	const extra, zero = "further members of the request", "says that zero is meant"
+	const extra, unusual = "further members of the request", "says that zero or a negative amount is meant"
 	return map[string]string{
 		"Cardholder.UnlistedMembers": "members that the client does not know", "PortalIdentifier.UnlistedMembers": "members that the client does not know",
 		"TransferParams.Extra": extra, "DirectEntryOutParams.Extra": extra, "RedeemFundingParams.Extra": extra, "RefundFundingParams.Extra": extra,
 		"ReverseFundingParams.Extra": extra, "SimulateParams.Extra": extra,
 		"TransferParams.LastSent": "of an earlier run", "DirectEntryOutParams.LastSent": "of an earlier run",
 		"TransferResult.RequestID":       "of the request",
-		"RedeemFundingParams.ZeroAmount": zero, "RedeemFundingParams.NegativeAmount": zero, "RedeemFundingParams.ZeroOriginating": zero,
-		"RefundFundingParams.ZeroAmount": zero, "RefundFundingParams.NegativeAmount": zero, "RefundFundingParams.ZeroOriginating": zero,
-		"ReverseFundingParams.ZeroOriginating": zero, "SimulateParams.ZeroAmount": zero,
+		"RedeemFundingParams.AllowUnusual": unusual, "RefundFundingParams.AllowUnusual": unusual, "ReverseFundingParams.AllowUnusual": unusual,
+		"SimulateParams.AllowUnusual": unusual,
 		"Paging.Prefetch": "pages that are fetched ahead", "ListTransactionsParams.Before": "a limit that is not sent",
 		"ListTransactionsParams.Paging": "page and size", "SearchAccountsParams.Paging": "page and size", "SearchCompanyParams.Paging": "page and size",
 		"SearchAccountsParams.Include": "the parameters with_…", "SearchCompanyParams.Include": "the parameters with_…",

@@ -58,7 +58,7 @@ func TestRedactedFormat(t *testing.T) {
 			"Page{Items:[Account{ID:a NameOnCard:[REDACTED]}] Number:1 TotalPages:3}",
 		},
 		{prepaid.Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},
-		{&prepaid.RawResponse{StatusCode: 200, Body: []byte("x")}, "Response{StatusCode:200 Body:[REDACTED]}"},
+		{&prepaid.RawResponse{StatusCode: 200, Body: []byte("x")}, "RawResponse{StatusCode:200 Body:[REDACTED]}"},
 		{prepaid.Hook{ID: "h", URI: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "Hook{ID:h URI:https://[REDACTED]@h.example:8443/a@b?c#d}"},
 		{
 			prepaid.CreateHookParams{URI: "https://s3cret@h.example", Scope: []prepaid.CompanyID{7}, HMACKeySecret: prepaid.NewSecret("x")},

@@ -34,10 +34,10 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			SearchAccountsParams.Include SearchCompanyParams.Include PINKeyOptions.Hash PINKeyOptions.MGF1Hash`,
 		"a merchant, terminal or acquirer, and the operator's words about them": `
 			EnsureRulesParams.Rules EnsureRulesParams.Reason FindMovementParams.CardAcceptorID FindMovementParams.TerminalID
-			EnsuredRules.Added EnsuredRules.Left EnsuredRules.Missing EnsuredRules.Removed EnsuredRules.Replaced EnsuredRules.Unchanged`,
+			EnsureRulesResult.Added EnsureRulesResult.Left EnsureRulesResult.Missing EnsureRulesResult.Removed EnsureRulesResult.Replaced EnsureRulesResult.Unchanged`,
 		"the caller's own set-up": "Config.BaseURL Config.UserAgent Config.Vendor Config.ClientID CheckResult.MediaType",
 		"the client's own words": `
-			CallError.Operation CheckResult.Warnings DecodeError.MediaType Fault.Field Fault.Rule Operation.Method Operation.Name Operation.Path
+			CallError.Operation CheckResult.Warnings DecodeError.MediaType FieldError.Field FieldError.Rule Operation.Method Operation.Name Operation.Path
 			TransportError.Step`,
 		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {

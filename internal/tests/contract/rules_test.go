@@ -221,31 +221,14 @@ func TestRulesOfLooks(t *testing.T) {
 	}
 }
 
-// amountMeant are the rows of an amount that may be zero or below, if that is meant.
-func amountMeant[P any](at func(*P) *prepaid.Amount, zero func(*P) *bool) []limit[P] {
-	return []limit[P]{
-		{
-			"amount", "is required; for zero, set ZeroAmount", "", put(at, prepaid.Amount{}),
-			func(p *P) { *at(p), *zero(p) = prepaid.Amount{}, true },
-		},
-		{
-			"amount", "must be zero when ZeroAmount is set", "9.17", func(p *P) { *at(p), *zero(p) = prepaid.MustAmount("9.17"), true },
-			put(at, prepaid.MustAmount("0.0000000000000000001")),
-		},
-	}
-}
-
-// below is the row of an amount that would be the opposite movement.
-func below[P any](at func(*P) *prepaid.Amount, meant func(*P) *bool) limit[P] {
-	return limit[P]{
-		"amount", "must not be below zero", "-9.17", put(at, prepaid.MustAmount("-9.17")),
-		func(p *P) { *at(p), *meant(p) = prepaid.MustAmount("-9.17"), true },
-	}
+// amountMeant is a row of an amount that is refused unless it is meant.
+func amountMeant[P any](rule, amount string, at func(*P) *prepaid.Amount, meant func(*P) *bool) limit[P] {
+	return limit[P]{"amount", rule, "9.17", put(at, prepaid.MustAmount(amount)), func(p *P) { *at(p), *meant(p) = prepaid.MustAmount(amount), true }}
 }
 
 // sequence is the row of the originating transaction, which may be 0 if that is meant.
-func sequence[P any](at func(*P) *int64, zero func(*P) *bool) limit[P] {
-	return limit[P]{"originating_transaction", "is required", "", put(at, 0), func(p *P) { *at(p), *zero(p) = 0, true }}
+func sequence[P any](at func(*P) *int64, meant func(*P) *bool) limit[P] {
+	return limit[P]{"originating_transaction", "is required; for zero, set AllowUnusual", "", put(at, 0), func(p *P) { *at(p), *meant(p) = 0, true }}
 }
 
 // A transaction id is sent as a JSON number, of any length.
@@ -257,27 +240,28 @@ func parentID[P any](at func(*P) *prepaid.TransactionID) []limit[P] {
 
 func TestRulesOfFunding(t *testing.T) {
 	t.Parallel()
+	const rule = "must be above zero; for another amount, set AllowUnusual"
 	type R = prepaid.RedeemFundingParams
-	redeem, amount := params[R](t, "Funding.Redeem"), func(p *R) *prepaid.Amount { return &p.Amount }
-	requireLimits(t, "Funding.Redeem", redeem, append(amountMeant(amount, func(p *R) *bool { return &p.ZeroAmount }),
-		below(amount, func(p *R) *bool { return &p.NegativeAmount }),
-		sequence(func(p *R) *int64 { return &p.OriginatingTransaction }, func(p *R) *bool { return &p.ZeroOriginating })))
+	redeemed, redeemMeant := func(p *R) *prepaid.Amount { return &p.Amount }, func(p *R) *bool { return &p.AllowUnusual }
+	requireLimits(t, "Funding.Redeem", params[R](t, "Funding.Redeem"), []limit[R]{
+		amountMeant(rule, "0", redeemed, redeemMeant), amountMeant(rule, "-9.17", redeemed, redeemMeant),
+		sequence(func(p *R) *int64 { return &p.OriginatingTransaction }, redeemMeant),
+	})
 	type F = prepaid.RefundFundingParams
-	refunded := func(p *F) *prepaid.Amount { return &p.Amount }
-	requireLimits(t, "Funding.Refund", params[F](t, "Funding.Refund"), slices.Concat(amountMeant(refunded, func(p *F) *bool { return &p.ZeroAmount }), []limit[F]{
-		below(refunded, func(p *F) *bool { return &p.NegativeAmount }),
-		sequence(func(p *F) *int64 { return &p.OriginatingTransaction }, func(p *F) *bool { return &p.ZeroOriginating }),
-	}, parentID(func(p *F) *prepaid.TransactionID { return &p.ParentTransactionID })))
+	refunded, refundMeant := func(p *F) *prepaid.Amount { return &p.Amount }, func(p *F) *bool { return &p.AllowUnusual }
+	requireLimits(t, "Funding.Refund", params[F](t, "Funding.Refund"), append(parentID(func(p *F) *prepaid.TransactionID { return &p.ParentTransactionID }),
+		amountMeant(rule, "0", refunded, refundMeant), amountMeant(rule, "-9.17", refunded, refundMeant),
+		sequence(func(p *F) *int64 { return &p.OriginatingTransaction }, refundMeant),
+	))
 	type V = prepaid.ReverseFundingParams
 	requireLimits(t, "Funding.Reverse", params[V](t, "Funding.Reverse"), append(parentID(func(p *V) *prepaid.TransactionID { return &p.ParentTransactionID }),
-		sequence(func(p *V) *int64 { return &p.OriginatingTransaction }, func(p *V) *bool { return &p.ZeroOriginating })))
-	zero := redeem()
-	zero.Amount, zero.ZeroAmount, zero.OriginatingTransaction, zero.ZeroOriginating = prepaid.Amount{}, true, 0, true
+		sequence(func(p *V) *int64 { return &p.OriginatingTransaction }, func(p *V) *bool { return &p.AllowUnusual })))
+	zero := params[R](t, "Funding.Redeem")()
+	zero.Amount, zero.OriginatingTransaction, zero.AllowUnusual = prepaid.Amount{}, 0, true
 	sent := sends(t, "zero", harness.Calling("Funding.Redeem", zero)).body
 	require.Contains(t, sent, `"amount":0.00,`)
 	require.Contains(t, sent, `"originating_transaction":0,`)
-	require.NotContains(t, strings.ToLower(sent), "zero")
-	require.NotContains(t, strings.ToLower(sent), "negative")
+	require.NotContains(t, strings.ToLower(sent), "unusual")
 }
 
 // Validate reports the same faults as a call.
@@ -314,7 +298,8 @@ func TestRulesOfSimulation(t *testing.T) {
 		if o.Section != "4.6" {
 			continue
 		}
-		rows := amountMeant(func(p *P) *prepaid.Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })
+		rows := []limit[P]{amountMeant("is required; for zero, set AllowUnusual", "0",
+			func(p *P) *prepaid.Amount { return &p.Amount }, func(p *P) *bool { return &p.AllowUnusual })}
 		for name, at := range texts {
 			if _, taken := o.Request.JSON().Properties.Get(name); !taken {
 				rows = append(rows, forms(name, "is not accepted by this operation", at, [2]string{"q7Zx", ""})...)

@@ -108,7 +108,7 @@ var paramTypes = map[string]Func{
 	SDK + ".IssueParams":          unkeyed(Creation, "", None),
 }
 
-var resultTypes = []string{SDK + ".TransferResult", SDK + ".FundingResult", SDK + ".TransactionID", SDK + ".Issued"}
+var resultTypes = []string{SDK + ".TransferResult", SDK + ".FundingResult", SDK + ".TransactionID", SDK + ".IssueResult"}
 
 func keyed(name string, params int) Func {
 	return Func{Kind: Keyed, Name: name, Params: params, Key: Source{params, "RequestID"}, Err: 1}

@@ -115,7 +115,7 @@ func payWindowRight(ctx context.Context, j *journalfile.Journal, c *prepaid.Clie
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
 	switch {
 	case errors.Is(err, journal.ErrWindow):
-		finding, lookErr := c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "EA1", Amount: p.Amount}.Around(err))
+		finding, lookErr := c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "EA1", Amount: p.Amount}.Between(p.LastSent, p.LastSent))
 		if lookErr != nil {
 			return errors.Join(err, lookErr)
 		}
