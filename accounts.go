@@ -74,8 +74,7 @@ const (
 	CardholderTypeSecondary CardholderType = 2
 )
 
-// Known reports whether the reference lists the type.
-func (t CardholderType) Known() bool {
+func (t CardholderType) known() bool {
 	return t == CardholderTypePrimary || t == CardholderTypeSecondary
 }
 

@@ -170,10 +170,17 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 	return nil
 }
 
+// Known reports whether the reference lists value, which has one of the enumeration types of this package. An unlisted value that the
+// service sent is kept as received.
+func Known(value listed) bool { return value.known() }
+
+// listed is an enumeration type of this package.
+type listed interface{ known() bool }
+
 // decodeListed reads a value of an enumeration type of this package, like decodeString and decodeInteger. The library reads
 // the caller's types, with the same options for their members.
-func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
-	to := reflect.ValueOf(listed).Elem()
+func decodeListed(d *jsontext.Decoder, value listed) error {
+	to := reflect.ValueOf(value).Elem()
 	switch {
 	case !isOurs(to.Type()):
 	case to.Kind() == reflect.String:
@@ -184,11 +191,11 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 		to.SetString(text)
 		return nil
 	case to.Kind() == reflect.Int:
-		value := int(to.Int())
-		if err := decodeInteger(d, &value); err != nil {
+		number := int(to.Int())
+		if err := decodeInteger(d, &number); err != nil {
 			return err
 		}
-		to.SetInt(int64(value))
+		to.SetInt(int64(number))
 		return nil
 	}
 	return wire.ErrSkip

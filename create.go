@@ -72,7 +72,7 @@ func (p CreateAccountParams) check(v *validator) {
 	p.PortalIdentifier.check(v, "portal_identifier")
 	v.text("mdes_config_id", p.MDESConfigID, 10)
 	v.text("corresponding_account_id", string(p.CorrespondingAccountID), 0)
-	if p.CardholderType != 0 && !p.CardholderType.Known() {
+	if p.CardholderType != 0 && !Known(p.CardholderType) {
 		v.value("card_holder_type", "must be 1 (primary) or 2 (secondary)")
 	}
 	v.oneOf("request_type", string(p.RequestType), p.RequestType.values())

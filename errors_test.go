@@ -135,7 +135,7 @@ func TestErrorCodes(t *testing.T) {
 	for code := range strings.FieldsSeq(`invalid_request unsupported_grant_type invalid_client server_error unauthorized
 		bad_application_id bad_key_id bad_ephemeral_key bad_account invalid_uri invalid_scope invalid_filter_spec invalid_enabled
 		invalid_reliability_mode invalid_hmac_key_id invalid_hmac_key_secret no_response invalid_hook_id invalid_message_id`) {
-		require.True(t, prepaid.ErrorCode(code).Known(), code)
+		require.True(t, prepaid.Known(prepaid.ErrorCode(code)), code)
 		require.EqualError(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.ErrorCode(code)}, "prepaid: status 400 ("+code+")")
 	}
 }
@@ -143,22 +143,21 @@ func TestErrorCodes(t *testing.T) {
 // The values of the reference are known; the default, another spelling and an unlisted value are not.
 func TestKnown(t *testing.T) {
 	t.Parallel()
-	type listed interface{ Known() bool }
-	known := []listed{prepaid.RequestType("new"), prepaid.RequestType("replace"), prepaid.PINHashSHA256, prepaid.PINHashSHA512}
 	for _, code := range []prepaid.TransactionType{"1115", "1116", "1117", "1118", "1120", "1125", "1141", "2950"} {
-		known = append(known, code)
+		require.True(t, prepaid.Known(code), code)
 	}
-	for _, value := range known {
-		require.True(t, value.Known(), value)
+	require.True(t, prepaid.Known(prepaid.RequestType("new")) && prepaid.Known(prepaid.RequestType("replace")))
+	require.True(t, prepaid.Known(prepaid.PINHashSHA256) && prepaid.Known(prepaid.PINHashSHA512) && prepaid.Known(prepaid.CardholderType(2)))
+	for _, code := range []prepaid.TransactionType{"", "1119", "2951", "02950", "9999"} {
+		require.False(t, prepaid.Known(code), code)
 	}
-	for _, value := range []listed{
-		prepaid.RequestType(""), prepaid.RequestType("NEW"), prepaid.RequestType("renew"),
-		prepaid.TransactionType(""), prepaid.TransactionType("1119"), prepaid.TransactionType("2951"), prepaid.TransactionType("02950"),
-		prepaid.TransactionType("9999"), prepaid.ErrorCode("insufficient_funds"), prepaid.ErrorCode(""),
-		prepaid.PINHash(""), prepaid.PINHash("SHA1"), prepaid.PINHash("sha256"), prepaid.PINHash("SHA-256"), prepaid.PINHash("SHA384"),
-	} {
-		require.False(t, value.Known(), value)
+	for _, hash := range []prepaid.PINHash{"", "SHA1", "sha256", "SHA-256", "SHA384"} {
+		require.False(t, prepaid.Known(hash), hash)
 	}
+	for _, request := range []prepaid.RequestType{"", "NEW", "renew"} {
+		require.False(t, prepaid.Known(request), request)
+	}
+	require.False(t, prepaid.Known(prepaid.ErrorCode("insufficient_funds")) || prepaid.Known(prepaid.ErrorCode("")) || prepaid.Known(prepaid.CardholderType(3)))
 }
 
 // A slog record of an error has its parts as attributes, without request data or the service's text.

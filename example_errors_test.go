@@ -43,7 +43,7 @@ func ExampleAPIError() {
 	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	fmt.Println(err)
 	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
-		fmt.Println(apiError.StatusCode, apiError.Code, apiError.Code.Known())
+		fmt.Println(apiError.StatusCode, apiError.Code, prepaid.Known(apiError.Code))
 		fmt.Println(apiError.Description)
 	}
 	// Output:

@@ -61,13 +61,13 @@ func ExampleRequestID_Date() {
 }
 
 // A value that the reference does not list is kept as received, and can be distinguished.
-func ExampleAccountStatus_Known() {
+func ExampleKnown() {
 	var account prepaid.AccountSummary
 	check(json.Unmarshal([]byte(`{"status": "frozen", "balance": 1.00}`), &account))
 	switch {
 	case account.Status == prepaid.AccountStatusActive:
 		fmt.Println("pay")
-	case !account.Status.Known():
+	case !prepaid.Known(account.Status):
 		fmt.Println("for review:", account.Status)
 	}
 	// Output: for review: frozen

@@ -34,7 +34,7 @@ func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeAppr
 // missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. For the same
 // reason it refuses a decline with a transaction ID, which only an approval has.
 func (r *FundingResult) missing() bool {
-	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
+	return !Known(r.Outcome) || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }
 
 // contradicts reports whether a result that missing refuses has an outcome.

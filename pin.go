@@ -145,7 +145,7 @@ func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
 		key.notBefore, key.notAfter = parsed.NotBefore, parsed.NotAfter
 		v.broken("certificate", key.validity())
 	}
-	if !key.hash.Known() {
+	if !Known(key.hash) {
 		v.fault("hash", rulePINHash)
 	}
 	mgf1 := envelope.Hash(options.MGF1Hash)
@@ -293,7 +293,7 @@ func (e PINEnvelope) faults(path string) []FieldError {
 	v.required(path+"public_key_fingerprint", e.PublicKeyFingerprint)
 	v.hexBytes(path+"encrypted_key", e.EncryptedKey, "must be at least 256 bytes in hex",
 		func(size int) bool { return size >= envelope.MinWrapped })
-	if e.OAEPHashingAlgorithm != "" && !e.OAEPHashingAlgorithm.Known() {
+	if e.OAEPHashingAlgorithm != "" && !Known(e.OAEPHashingAlgorithm) {
 		v.fault(path+"oaep_hashing_algorithm", rulePINHash)
 	}
 	v.hexBytes(path+"iv", e.IV, "must be 16 bytes in hex",

@@ -42,7 +42,9 @@ type EnsureRulesResult[Rule any] struct {
 }
 
 // Changed reports whether a rule was or, with DryRun, would be changed.
-func (r *EnsureRulesResult[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
+func (r *EnsureRulesResult[Rule]) Changed() bool {
+	return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0
+}
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference, if any, and reads them
 // again. It removes nothing unless RemoveOthers is set. Run it in one process at a time, for example at each start. Rules are added and
@@ -196,7 +198,7 @@ func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID) ([]R, er
 	}
 	if policy.DefaultAction != s.params.DefaultAction {
 		rule := "must be the policy's, or the rules would do the opposite"
-		if policy.DefaultAction.Known() {
+		if Known(policy.DefaultAction) {
 			rule += ": " + string(policy.DefaultAction)
 		}
 		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: []FieldError{{"default_action", rule}}})

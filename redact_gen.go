@@ -124,6 +124,12 @@ func (r RawRequest) Format(state fmt.State, verb rune) { redact.Format(state, ve
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
+func (r RawResponse) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
+
+// LogValue returns the same as a group.
+func (r RawResponse) LogValue() slog.Value { return redact.LogValue(r) }
+
+// Format prints the set members, without personal or confidential values.
 func (r RedeemFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
 
 // LogValue returns the same as a group.
@@ -134,12 +140,6 @@ func (r RefundFundingParams) Format(state fmt.State, verb rune) { redact.Format(
 
 // LogValue returns the same as a group.
 func (r RefundFundingParams) LogValue() slog.Value { return redact.LogValue(r) }
-
-// Format prints the set members, without personal or confidential values.
-func (r RawResponse) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }
-
-// LogValue returns the same as a group.
-func (r RawResponse) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Format prints the set members, without personal or confidential values.
 func (r ReverseFundingParams) Format(state fmt.State, verb rune) { redact.Format(state, verb, r) }

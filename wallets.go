@@ -17,6 +17,36 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
+// WalletTokenStatus is the state of a wallet token.
+type WalletTokenStatus string
+
+const (
+	// WalletTokenStatusUnknown is "unknown".
+	WalletTokenStatusUnknown WalletTokenStatus = "unknown"
+	// WalletTokenStatusUnmapped is "unmapped".
+	WalletTokenStatusUnmapped WalletTokenStatus = "unmapped"
+	// WalletTokenStatusActive is "active".
+	WalletTokenStatusActive WalletTokenStatus = "active"
+	// WalletTokenStatusSuspended is "suspended".
+	WalletTokenStatusSuspended WalletTokenStatus = "suspended"
+	// WalletTokenStatusDeleted is "deleted".
+	WalletTokenStatusDeleted WalletTokenStatus = "deleted"
+)
+
+// TokenizationDecision is the issuer's decision.
+type TokenizationDecision string
+
+const (
+	// TokenizationDecisionUnknown is "unknown".
+	TokenizationDecisionUnknown TokenizationDecision = "unknown"
+	// TokenizationDecisionDigitisationDeclined is "digitisation_declined".
+	TokenizationDecisionDigitisationDeclined TokenizationDecision = "digitisation_declined"
+	// TokenizationDecisionDigitisationApproved is "digitisation_approved".
+	TokenizationDecisionDigitisationApproved TokenizationDecision = "digitisation_approved"
+	// TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired is "digitisation_approved_prior_authentication_required".
+	TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired TokenizationDecision = "digitisation_approved_prior_authentication_required"
+)
+
 // WalletDevice is the device that holds a token; every field is optional.
 type WalletDevice struct {
 	// ID may be masked. The reference lists device_id twice: the first non-empty value counts.
@@ -25,8 +55,8 @@ type WalletDevice struct {
 	Name string `json:"device_name,omitzero" redact:"personal"`
 	// SecureElementID identifies the secure element.
 	SecureElementID string `json:"secure_element_id,omitzero"`
-	// Type is the kind of device.
-	Type WalletDeviceType `json:"device_type,omitzero"`
+	// Type is the kind of device, such as "phone" or "watch2".
+	Type string `json:"device_type,omitzero"`
 }
 
 // UnmarshalJSON reads a device. Its device_id may appear twice.
@@ -41,10 +71,10 @@ func (d *WalletDevice) UnmarshalJSON(data []byte) error {
 
 // walletDeviceMembers is a WalletDevice as it arrives.
 type walletDeviceMembers struct {
-	ID              firstText        `json:"device_id"`
-	Name            string           `json:"device_name"`
-	SecureElementID string           `json:"secure_element_id"`
-	Type            WalletDeviceType `json:"device_type"`
+	ID              firstText `json:"device_id"`
+	Name            string    `json:"device_name"`
+	SecureElementID string    `json:"secure_element_id"`
+	Type            string    `json:"device_type"`
 }
 
 func (m *walletDeviceMembers) device() WalletDevice {
@@ -66,14 +96,14 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 type WalletToken struct {
 	// TokenUniqueReference identifies the token, 48 characters. If a token has none, WalletTokens fails.
 	TokenUniqueReference string `json:"token_unique_reference"`
-	// StorageTechnology is where the wallet keeps the token.
-	StorageTechnology StorageTechnology `json:"storage_technology"`
+	// StorageTechnology is where the wallet keeps the token, such as "device_memory" or "secure_element".
+	StorageTechnology string `json:"storage_technology"`
 	// Device holds the token.
 	Device WalletDevice `json:"device"`
 	// LastCommentID is the last comment on the token.
 	LastCommentID string `json:"last_comment_id"`
-	// Type is the kind of token.
-	Type WalletTokenType `json:"token_type"`
+	// Type is the kind of token, such as "embedded_secure_element_token".
+	Type string `json:"token_type"`
 	// PaymentAppInstanceID identifies the payment app; optional.
 	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
 	// WalletID identifies the wallet; optional.
@@ -86,8 +116,8 @@ type WalletToken struct {
 	TokenAssuranceLevel string `json:"token_assurance_level"`
 	// ProvisioningStatusDescription describes ProvisioningStatus; optional.
 	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
-	// ProvisioningStatus is the state of the provisioning; optional.
-	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
+	// ProvisioningStatus is the state of the provisioning, such as "awaiting_activation" or "success"; optional.
+	ProvisioningStatus string `json:"provisioning_status_code,omitzero"`
 	// Suspenders are the parties that suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
 	// Status is the state of the token. If a token has none, WalletTokens fails.

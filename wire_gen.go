@@ -205,13 +205,13 @@ func (v *WalletToken) readWire(r *wire.Reader) {
 		case "token_unique_reference":
 			wire.Text(&v.TokenUniqueReference, r)
 		case "storage_technology":
-			wire.Text((*string)(&v.StorageTechnology), r)
+			wire.Text(&v.StorageTechnology, r)
 		case "device":
 			v.Device.readWire(r)
 		case "last_comment_id":
 			wire.Text(&v.LastCommentID, r)
 		case "token_type":
-			wire.Text((*string)(&v.Type), r)
+			wire.Text(&v.Type, r)
 		case "payment_app_instance_id":
 			wire.Text(&v.PaymentAppInstanceID, r)
 		case "wallet_id":
@@ -225,7 +225,7 @@ func (v *WalletToken) readWire(r *wire.Reader) {
 		case "provisioning_status_description":
 			wire.Text(&v.ProvisioningStatusDescription, r)
 		case "provisioning_status_code":
-			wire.Text((*string)(&v.ProvisioningStatus), r)
+			wire.Text(&v.ProvisioningStatus, r)
 		case "suspenders":
 			wire.List(&v.Suspenders, r, wire.Text)
 		case "current_status_code":
@@ -268,7 +268,7 @@ func (v *walletDeviceMembers) readWire(r *wire.Reader) {
 		case "secure_element_id":
 			wire.Text(&v.SecureElementID, r)
 		case "device_type":
-			wire.Text((*string)(&v.Type), r)
+			wire.Text(&v.Type, r)
 		}
 	}
 }
@@ -450,146 +450,100 @@ func (AccountStatus) values() []string {
 	return []string{string(AccountStatusActive), string(AccountStatusPreActive), string(AccountStatusInactive), string(AccountStatusDeactivated), string(AccountStatusLostOrStolen), string(AccountStatusExpired), string(AccountStatusSuspectedFraud), string(AccountStatusClosed), string(AccountStatusInactivePINTriesExceeded), string(AccountStatusVendorInactive), string(AccountStatusReplaced)}
 }
 
-// Known reports whether the reference lists the value.
-func (a AccountStatus) Known() bool { return slices.Contains(a.values(), string(a)) }
+func (a AccountStatus) known() bool { return slices.Contains(a.values(), string(a)) }
 
 func (AccountType) values() []string {
 	return []string{string(AccountTypeProxy), string(AccountTypeLedger)}
 }
 
-// Known reports whether the reference lists the value.
-func (a AccountType) Known() bool { return slices.Contains(a.values(), string(a)) }
+func (a AccountType) known() bool { return slices.Contains(a.values(), string(a)) }
 
 func (ErrorCode) values() []string {
 	return []string{string(CodeInvalidRequest), string(CodeUnsupportedGrantType), string(CodeInvalidClient), string(CodeServerError), string(CodeUnauthorized), string(CodeBadApplicationID), string(CodeBadKeyID), string(CodeBadEphemeralKey), string(CodeBadAccount), string(CodeInvalidURI), string(CodeInvalidScope), string(CodeInvalidFilterSpec), string(CodeInvalidEnabled), string(CodeInvalidReliabilityMode), string(CodeInvalidHMACKeyID), string(CodeInvalidHMACKeySecret), string(CodeNoResponse), string(CodeInvalidHookID), string(CodeInvalidMessageID)}
 }
 
-// Known reports whether the reference lists the value.
-func (e ErrorCode) Known() bool { return slices.Contains(e.values(), string(e)) }
+func (e ErrorCode) known() bool { return slices.Contains(e.values(), string(e)) }
 
 func (FundingException) values() []string {
 	return []string{string(FundingExceptionNone), string(FundingExceptionRestrictionsNotSatisfiable), string(FundingExceptionExhausted)}
 }
 
-// Known reports whether the reference lists the value.
-func (f FundingException) Known() bool { return slices.Contains(f.values(), string(f)) }
+func (f FundingException) known() bool { return slices.Contains(f.values(), string(f)) }
 
 func (FundingOutcome) values() []string {
 	return []string{string(FundingOutcomeApproved), string(FundingOutcomeDeclined)}
 }
 
-// Known reports whether the reference lists the value.
-func (f FundingOutcome) Known() bool { return slices.Contains(f.values(), string(f)) }
+func (f FundingOutcome) known() bool { return slices.Contains(f.values(), string(f)) }
 
 func (MessageType) values() []string { return []string{string(MessageTypeTransaction)} }
 
-// Known reports whether the reference lists the value.
-func (m MessageType) Known() bool { return slices.Contains(m.values(), string(m)) }
+func (m MessageType) known() bool { return slices.Contains(m.values(), string(m)) }
 
 func (PINHash) values() []string { return []string{string(PINHashSHA256), string(PINHashSHA512)} }
 
-// Known reports whether the reference lists the value.
-func (p PINHash) Known() bool { return slices.Contains(p.values(), string(p)) }
+func (p PINHash) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (PolicyAction) values() []string {
 	return []string{string(PolicyActionAllow), string(PolicyActionDeny)}
 }
 
-// Known reports whether the reference lists the value.
-func (p PolicyAction) Known() bool { return slices.Contains(p.values(), string(p)) }
+func (p PolicyAction) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (ProductType) values() []string {
 	return []string{string(ProductTypeReloadable), string(ProductTypeGift), string(ProductTypeLoyalty)}
 }
 
-// Known reports whether the reference lists the value.
-func (p ProductType) Known() bool { return slices.Contains(p.values(), string(p)) }
-
-func (ProvisioningStatus) values() []string {
-	return []string{string(ProvisioningStatusUnknown), string(ProvisioningStatusTokenBeingPrepared), string(ProvisioningStatusAwaitingCardholderTCAcceptance), string(ProvisioningStatusTokenBeingDelivered), string(ProvisioningStatusAwaitingActivation), string(ProvisioningStatusSuccess), string(ProvisioningStatusFailed)}
-}
-
-// Known reports whether the reference lists the value.
-func (p ProvisioningStatus) Known() bool { return slices.Contains(p.values(), string(p)) }
+func (p ProductType) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (ReliabilityMode) values() []string {
 	return []string{string(ReliabilityModeNone), string(ReliabilityModeStoreUndeliverable)}
 }
 
-// Known reports whether the reference lists the value.
-func (r ReliabilityMode) Known() bool { return slices.Contains(r.values(), string(r)) }
+func (r ReliabilityMode) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RequestType) values() []string {
 	return []string{string(RequestTypeNew), string(RequestTypeReplace)}
 }
 
-// Known reports whether the reference lists the value.
-func (r RequestType) Known() bool { return slices.Contains(r.values(), string(r)) }
+func (r RequestType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RestrictionRuleType) values() []string {
 	return []string{string(RestrictionRuleTypeMustAllow), string(RestrictionRuleTypeMustBlock)}
 }
 
-// Known reports whether the reference lists the value.
-func (r RestrictionRuleType) Known() bool { return slices.Contains(r.values(), string(r)) }
+func (r RestrictionRuleType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RestrictionType) values() []string {
 	return []string{string(RestrictionTypeOpen), string(RestrictionTypeClose)}
 }
 
-// Known reports whether the reference lists the value.
-func (r RestrictionType) Known() bool { return slices.Contains(r.values(), string(r)) }
+func (r RestrictionType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (Sex) values() []string { return []string{string(SexMale), string(SexFemale)} }
 
-// Known reports whether the reference lists the value.
-func (s Sex) Known() bool { return slices.Contains(s.values(), string(s)) }
+func (s Sex) known() bool { return slices.Contains(s.values(), string(s)) }
 
 func (SimulatedType) values() []string {
 	return []string{string(SimulatedTypePurchase), string(SimulatedTypeWithdrawal), string(SimulatedTypePOSCredit)}
 }
 
-// Known reports whether the reference lists the value.
-func (s SimulatedType) Known() bool { return slices.Contains(s.values(), string(s)) }
-
-func (StorageTechnology) values() []string {
-	return []string{string(StorageTechnologyUnknown), string(StorageTechnologyDeviceMemory), string(StorageTechnologyDeviceMemoryProtectedByTPM), string(StorageTechnologyServer), string(StorageTechnologyTrustedExecutionEnvironment), string(StorageTechnologySecureElement), string(StorageTechnologyVirtualExecutionEnvironment)}
-}
-
-// Known reports whether the reference lists the value.
-func (s StorageTechnology) Known() bool { return slices.Contains(s.values(), string(s)) }
+func (s SimulatedType) known() bool { return slices.Contains(s.values(), string(s)) }
 
 func (TokenizationDecision) values() []string {
 	return []string{string(TokenizationDecisionUnknown), string(TokenizationDecisionDigitisationDeclined), string(TokenizationDecisionDigitisationApproved), string(TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired)}
 }
 
-// Known reports whether the reference lists the value.
-func (t TokenizationDecision) Known() bool { return slices.Contains(t.values(), string(t)) }
+func (t TokenizationDecision) known() bool { return slices.Contains(t.values(), string(t)) }
 
 func (TransactionType) values() []string {
 	return []string{string(TransactionTypeClearing), string(TransactionTypePOSCredit), string(TransactionTypeClearingCreditBack), string(TransactionTypePurchaseAuthorisation), string(TransactionTypePurchaseAuthorisationReversal), string(TransactionTypeClearingReversal), string(TransactionTypeATMCashAuthorisation), string(TransactionTypeLoad)}
 }
 
-// Known reports whether the reference lists the value.
-func (t TransactionType) Known() bool { return slices.Contains(t.values(), string(t)) }
-
-func (WalletDeviceType) values() []string {
-	return []string{string(WalletDeviceTypeUnknown), string(WalletDeviceTypeWatch1), string(WalletDeviceTypeSmartphoneWithFixedSecureElement), string(WalletDeviceTypeTabletOrEreaderWithFixedSecureElement), string(WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor), string(WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE), string(WalletDeviceTypeWatchWithPaymentAppInTEE), string(WalletDeviceTypeWatchWithPaymentAppInHostProcessor), string(WalletDeviceTypePhone), string(WalletDeviceTypeTablet), string(WalletDeviceTypeWatch2), string(WalletDeviceTypeSticker), string(WalletDeviceTypePersonalComputer), string(WalletDeviceTypeDevicePeripheral), string(WalletDeviceTypeTag), string(WalletDeviceTypeJewelry), string(WalletDeviceTypeFashionAccessory), string(WalletDeviceTypeGarment), string(WalletDeviceTypeDomesticAppliance), string(WalletDeviceTypeVehicle), string(WalletDeviceTypeMediaOrGamingDevice), string(WalletDeviceTypeUndefined)}
-}
-
-// Known reports whether the reference lists the value.
-func (w WalletDeviceType) Known() bool { return slices.Contains(w.values(), string(w)) }
+func (t TransactionType) known() bool { return slices.Contains(t.values(), string(t)) }
 
 func (WalletTokenStatus) values() []string {
 	return []string{string(WalletTokenStatusUnknown), string(WalletTokenStatusUnmapped), string(WalletTokenStatusActive), string(WalletTokenStatusSuspended), string(WalletTokenStatusDeleted)}
 }
 
-// Known reports whether the reference lists the value.
-func (w WalletTokenStatus) Known() bool { return slices.Contains(w.values(), string(w)) }
-
-func (WalletTokenType) values() []string {
-	return []string{string(WalletTokenTypeUnknown), string(WalletTokenTypeEmbeddedSecureElementToken), string(WalletTokenTypeMasterCardCloudBasedPaymentsToken), string(WalletTokenTypeCOFToken)}
-}
-
-// Known reports whether the reference lists the value.
-func (w WalletTokenType) Known() bool { return slices.Contains(w.values(), string(w)) }
+func (w WalletTokenStatus) known() bool { return slices.Contains(w.values(), string(w)) }

@@ -155,7 +155,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 			err = e.CallError(prepaid.OutcomeUnknown, err)
 		}
 	case StateRejected:
-		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
+		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && prepaid.Known(refused.Code) {
 			e.Code = refused.Code
 		}
 		if failed, ok := errors.AsType[*prepaid.CallError](err); ok && errors.Is(err, prepaid.ErrTransferFailed) {

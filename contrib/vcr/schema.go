@@ -128,7 +128,7 @@ func matching(pattern string) func(string) bool { return regexp.MustCompile(patt
 // isErrorCode accepts codes that the client lists, and words joined by "_": a single word may be a name.
 func isErrorCode(text string) bool {
 	const longest = 64
-	return prepaid.ErrorCode(text).Known() || len(text) <= longest && looksLikeCode(text)
+	return prepaid.Known(prepaid.ErrorCode(text)) || len(text) <= longest && looksLikeCode(text)
 }
 
 func isFlag(text string) bool {

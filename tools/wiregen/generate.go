@@ -36,7 +36,7 @@ func (p *pkg) generate() ([]byte, error) {
 	return format.Source(g.out.Bytes())
 }
 
-// generateKnown writes the method Known of each enumeration.
+// generateKnown writes the values of each enumeration.
 func (p *pkg) generateKnown(out *bytes.Buffer) {
 	scope := p.Types.Scope()
 	constants := map[string][]*types.Const{}
@@ -57,8 +57,7 @@ func (p *pkg) generateKnown(out *bytes.Buffer) {
 		fmt.Fprintf(out, `
 func (%[2]s) values() []string { return []string{%[3]s} }
 
-// Known reports whether the reference lists the value.
-func (%[1]s %[2]s) Known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
+func (%[1]s %[2]s) known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
 `, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
 	}
 }

@@ -279,7 +279,7 @@ func requireAPIError(t *testing.T, o *reference.Operation, status int, code prep
 	api := harness.As[*prepaid.APIError](t, err)
 	require.Equal(t, code, api.Code)
 	require.ErrorIs(t, err, code)
-	require.Equal(t, code != "from_a_later_version", code.Known())
+	require.Equal(t, code != "from_a_later_version", prepaid.Known(code))
 	require.Equal(t, "Canary words", api.Description)
 	require.Equal(t, status, api.StatusCode)
 	require.Equal(t, body, string(api.Body))
