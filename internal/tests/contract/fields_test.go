@@ -71,7 +71,7 @@ func TestFieldsAreOmitted(t *testing.T) {
 	}, others)
 }
 
-// Each enumeration of the document has a constant of the client for each value, and no other.
+// Each enumeration of the client has a constant for each value of the document, and no other.
 func TestEnumerations(t *testing.T) {
 	t.Parallel()
 	declared, met := constants(t), map[string]bool{}
@@ -82,7 +82,7 @@ func TestEnumerations(t *testing.T) {
 			if kind.Kind() == reflect.Slice || kind.Kind() == reflect.Pointer {
 				kind = kind.Elem()
 			}
-			if len(s.Enum) == 0 {
+			if len(s.Enum) == 0 || kind == reflect.TypeFor[string]() { // a word that no program decides by
 				continue
 			}
 			met[kind.Name()] = true
