@@ -19,13 +19,13 @@ func ExampleReportingService_Open() {
 	defer srv.Close()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
 
-	started, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
+	started, err := client.Reporting.Start(ctx, "balances", prepaid.RunReportParams{})
 	check(err)
 	stored, err := json.Marshal(started)
 	check(err)
 	var run prepaid.ReportRun
 	check(json.Unmarshal(stored, &run))
-	report, err := client.Reporting.Open(ctx, run, prepaid.WaitOptions{})
+	report, err := client.Reporting.Open(ctx, run, prepaid.RunReportParams{})
 	check(err) // ErrReportFailed: start another
 	defer report.Close()
 	for row, err := range report.Rows() {

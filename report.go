@@ -74,8 +74,8 @@ func (r ReportRun) ExpiresAt() time.Time {
 	return r.RequestedAt.Add(reportRetention)
 }
 
-// ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once: a second use is an
-// error. Use the reader from one goroutine (Close from any), and close it. All three succeed only if the response is well-formed and the
+// ReportReader streams one report in constant memory. Choose one of Rows, RowsTo, Read (or io.Copy) and Report, and use it once: a second use is an
+// error. Use the reader from one goroutine (Close from any), and close it. All succeed only if the response is well-formed and the
 // number of CSV rows is the service's totalrecords; with column headers there may be one more row, because the reference does not say
 // whether the header row counts. Until the end, they can fail with a *[ReportError]: do not treat a part as complete.
 type ReportReader struct {
@@ -144,14 +144,18 @@ func (r *ReportReader) Close() error {
 // fields of a row share memory). Rows are parsed as by encoding/csv, but may differ in their number of fields, and a byte order mark at the
 // start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error, a
 // *[CallError] with a *[ReportError].
-func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
+func (r *ReportReader) Rows() iter.Seq2[[]string, error] { return r.RowsTo(nil) }
+
+// RowsTo is Rows, and also writes the text that Read returns to w, in the same download. What w got is complete only if the loop ended
+// without an error and was not left early. A failed write ends the download. Without w it is Rows.
+func (r *ReportReader) RowsTo(w io.Writer) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
 			yield(nil, err)
 			return
 		}
 		defer r.Close()
-		rows := report.NewRows(r.decoder)
+		rows := report.NewRows(r.decoder, w)
 		for !r.closed.Load() {
 			row, err := rows.Next()
 			r.bytes = rows.Offset()
@@ -316,7 +320,7 @@ func (r *ReportReader) fail(rows int64, err error) error {
 	if body, ok := errors.AsType[*report.Malformed](err); ok {
 		err = &DecodeError{StatusCode: http.StatusOK, MediaType: r.mediaType, Offset: body.Offset, Err: body.Err}
 	}
-	return readerError(&ReportError{Rows: rows, Bytes: r.bytes, Err: err})
+	return readerError(&ReportError{Run: r.run, Rows: rows, Bytes: r.bytes, Err: err})
 }
 
 var errReportUsed = errors.New("prepaid: report reader already used or closed")
@@ -325,43 +329,30 @@ func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Result", Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// ReportRunError means that a run was started and its report not returned.
-type ReportRunError struct {
-	// Run is the started run: open it again, or ask the operator about it.
-	Run ReportRun
-	// Err is the cause.
-	Err error
-}
-
-// Error returns the cause, without the run.
-func (e *ReportRunError) Error() string {
-	return fmt.Sprintf("prepaid: report started: %v", e.Err)
-}
-
-// Format prints Error for every verb, without the ID (the service's text).
-func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
-
-// MarshalText returns the text of Error, for JSON logs.
-func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
-
-// Unwrap returns Err.
-func (e *ReportRunError) Unwrap() error { return e.Err }
-
-// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, a response that is no
-// report, or a wrong number of rows. The rows so far are correct; others may be missing.
+// ReportError means that a started run did not give a complete, checked report: it was not returned, or its download was interrupted, is
+// malformed or no report, or has a wrong number of rows. The rows so far are correct; others may be missing. Open the run again.
 type ReportError struct {
+	// Run is the run.
+	Run ReportRun
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64
 	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
 	Bytes int64
-	// Err is the cause: a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a closed reader, a wrong row count.
+	// Err is the cause: that of the failed request, or a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a
+	// closed reader, a wrong row count.
 	Err error
 }
 
-// Error returns the rows, the bytes and the cause, never the content.
+// Error returns the rows, the bytes and the cause, never the run's ID or content.
 func (e *ReportError) Error() string {
 	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %v", e.Rows, e.Bytes, e.Err)
 }
+
+// Format prints Error for every verb, without the ID (the service's text).
+func (e ReportError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
+
+// MarshalText returns the text of Error, for JSON logs.
+func (e ReportError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Unwrap returns Err.
 func (e *ReportError) Unwrap() error { return e.Err }

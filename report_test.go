@@ -321,6 +321,31 @@ func TestReportWriteToFails(t *testing.T) {
 	}
 }
 
+// Rows and file come from one download: the file has what Read returns, and its errors end the loop.
+func TestReportRowsTo(t *testing.T) {
+	t.Parallel()
+	text := "\ufeffa,\"b\r\nc\"\r\n\r\n" + strings.Repeat("d,e\n", 100_000)
+	var file strings.Builder
+	rows := 0
+	for row, err := range newTestReport(reportBody(t, text, 100_001), false).RowsTo(&file) {
+		require.NoError(t, err)
+		require.Len(t, row, 2)
+		rows++
+	}
+	require.Equal(t, 100_001, rows)
+	require.True(t, file.String() == text)
+	full := errors.New("disk full")
+	body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 100_001))}
+	r, rows := newReportReader(ReportRun{}, body, nil), 0
+	var err error
+	for _, err = range r.RowsTo(&failingWriter{left: 300_000, err: full}) {
+		rows++
+	}
+	require.ErrorIs(t, err, full)
+	require.Less(t, rows, 75_002)
+	require.Equal(t, 1, body.closed)
+}
+
 // An error of a copy that goes on after a Read has the right offset in the body.
 func TestReportWriteToOffset(t *testing.T) {
 	t.Parallel()

@@ -18,19 +18,27 @@ import (
 // ReportingService runs reports from templates, which alone decide the period and content. Use [Client].Reporting.
 type ReportingService struct{ client *Client }
 
-// StartReportParams is the input of a run.
-type StartReportParams struct {
+// RunReportParams is the input of a run. Each method uses the fields that concern it.
+type RunReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts that row, so the
 	// client accepts both counts: a single missing row can go unnoticed. Any other incomplete report is a *[ReportError].
 	IncludeColumnHeaders bool
+	// WaitForPrevious makes Run wait until the template's unfinished run has finished, instead of returning [ErrConflict].
+	WaitForPrevious bool
+	// OnStart, if not nil, is called by Run with the run before waiting, so that you can store it. If it returns an error, Run ends.
+	OnStart func(ReportRun) error
+	// Interval is the pause between polls. Zero means a pause that grows from 1 s to 15 s.
+	Interval time.Duration
+	// OnProgress, if not nil, is called after each poll and, while the report is read, about once per MiB.
+	OnProgress func(ReportProgress)
 }
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
 // 4.2): the built-in token manager then fetches a new token, at most one per second, and the start is sent once more. Other calls use that
 // token only if the start succeeds. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run. If the ID of a run
-// is unusable, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
-func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
+// is unusable, the error is a *[ReportError] with the run and outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
+func (s *ReportingService) Start(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
 	r := request{
@@ -48,7 +56,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 		}
 		run.ID = id
 		if resultRequest(*run, responseJSON).faults != nil {
-			return &ReportRunError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
+			return &ReportError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
 		}
 		return nil
 	})
@@ -115,23 +123,15 @@ func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, 
 	return report, nil
 }
 
-// WaitOptions controls polling.
-type WaitOptions struct {
-	// Interval is the pause between polls. Zero means a pause that grows from 1 s to 15 s.
-	Interval time.Duration
-	// OnProgress, if not nil, is called after each poll and, while the report is read, about once per MiB.
-	OnProgress func(ReportProgress)
-}
-
 const (
 	firstPollWait = time.Second
 	lastPollWait  = 15 * time.Second
 )
 
 // pause returns the pause after the given poll, counted from 1.
-func (w WaitOptions) pause(poll int) time.Duration {
-	if w.Interval > 0 {
-		return w.Interval
+func (p RunReportParams) pause(poll int) time.Duration {
+	if p.Interval > 0 {
+		return p.Interval
 	}
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
@@ -139,22 +139,22 @@ func (w WaitOptions) pause(poll int) time.Duration {
 // Open waits until a run is ready and streams its report. It can be repeated for 4 hours after the start. Close the reader. Errors: those
 // of Result, but [ErrReportNotReady] only with the error of ctx, also if its deadline would pass before the next poll. After
 // [ErrReportFailed] start again, best with WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
-func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
+func (s *ReportingService) Open(ctx context.Context, run ReportRun, params RunReportParams) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
-		reader, err := s.poll(ctx, run, poll, wait)
+		reader, err := s.poll(ctx, run, poll, params)
 		if err == nil || !errors.Is(err, ErrReportNotReady) {
 			return reader, err
 		}
-		if wait.OnProgress != nil {
-			wait.OnProgress(ReportProgress{Polls: poll})
+		if params.OnProgress != nil {
+			params.OnProgress(ReportProgress{Polls: poll})
 		}
-		if ended := pause.For(ctx, wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, params.pause(poll)); ended != nil {
 			return nil, interrupted(ended, err)
 		}
 	}
 }
 
-func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wait WaitOptions) (*ReportReader, error) {
+func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, params RunReportParams) (*ReportReader, error) {
 	r := resultRequest(run, responseStream)
 	var reader *ReportReader
 	err := s.client.do(ctx, &r, func(a *response) error {
@@ -162,10 +162,10 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			return ErrReportNotReady
 		}
 		var progress func(ReportProgress)
-		if wait.OnProgress != nil {
+		if params.OnProgress != nil {
 			progress = func(p ReportProgress) {
 				p.Polls = poll
-				wait.OnProgress(p)
+				params.OnProgress(p)
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
@@ -175,20 +175,8 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 	return reader, err
 }
 
-// RunReportParams is the input of Run.
-type RunReportParams struct {
-	// IncludeColumnHeaders requests a header row. A single missing row may then go unnoticed, see [StartReportParams].
-	IncludeColumnHeaders bool
-	// WaitForPrevious waits until the template's unfinished run has finished, instead of returning [ErrConflict].
-	WaitForPrevious bool
-	// Wait controls polling.
-	Wait WaitOptions
-	// OnStart, if not nil, is called with the run before waiting, so that you can store it. If it returns an error, Run ends.
-	OnStart func(ReportRun) error
-}
-
 // Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open. After the start they are in a
-// *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is [OutcomeApplied]: open the run again. Another start is a
+// *[ReportError] with the run. Except with [ErrReportFailed], the outcome is [OutcomeApplied]: open the run again. Another start is a
 // conflict until the run ends. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
@@ -198,16 +186,16 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 	}
 	if params.OnStart != nil {
 		if err := params.OnStart(*run); err != nil {
-			return nil, &CallError{Operation: "Reporting.Run", Outcome: OutcomeApplied, Err: &ReportRunError{Run: *run, Err: err}}
+			return nil, &CallError{Operation: "Reporting.Run", Outcome: OutcomeApplied, Err: &ReportError{Run: *run, Err: err}}
 		}
 	}
-	reader, err := s.Open(ctx, *run, params.Wait)
+	reader, err := s.Open(ctx, *run, params)
 	if failure, ok := errors.AsType[*CallError](err); ok {
 		failure.Operation = "Reporting.Run"
 		if !errors.Is(err, ErrReportFailed) {
 			failure.Outcome = OutcomeApplied // the run goes on
 		}
-		failure.Err = &ReportRunError{Run: *run, Err: failure.Err}
+		failure.Err = &ReportError{Run: *run, Err: failure.Err}
 	}
 	return reader, err
 }
@@ -215,11 +203,11 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 // startInTurn starts a run, after the previous one if WaitForPrevious is set.
 func (s *ReportingService) startInTurn(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
 	for poll := 1; ; poll++ {
-		run, err := s.Start(ctx, template, StartReportParams{IncludeColumnHeaders: params.IncludeColumnHeaders})
+		run, err := s.Start(ctx, template, params)
 		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) || OutcomeOf(err) != OutcomeRejected {
 			return run, err
 		}
-		if ended := pause.For(ctx, params.Wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, params.pause(poll)); ended != nil {
 			return nil, interrupted(ended, err)
 		}
 	}

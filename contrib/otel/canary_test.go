@@ -65,7 +65,7 @@ func canaries(t *testing.T) {
 	}) {
 		require.NoError(t, err)
 	}
-	reader, err := s.client.Reporting.Run(ctx, "report-"+canary, prepaid.RunReportParams{Wait: prepaid.WaitOptions{Interval: time.Millisecond}})
+	reader, err := s.client.Reporting.Run(ctx, "report-"+canary, prepaid.RunReportParams{Interval: time.Millisecond})
 	require.NoError(t, err)
 	_, err = reader.Report()
 	require.NoError(t, err)

@@ -211,10 +211,10 @@ func TestReport(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{ReportDelay: time.Minute})
 	s.AddReportCSV("cards", "a,b\n1,2\n")
 	s.token()
-	reader, err := s.client.Reporting.Run(t.Context(), "cards", prepaid.RunReportParams{Wait: prepaid.WaitOptions{
+	reader, err := s.client.Reporting.Run(t.Context(), "cards", prepaid.RunReportParams{
 		Interval:   time.Millisecond,
 		OnProgress: func(prepaid.ReportProgress) { s.Advance(time.Minute) },
-	}})
+	})
 	require.NoError(t, err)
 	_, err = io.Copy(io.Discard, reader)
 	require.NoError(t, err)

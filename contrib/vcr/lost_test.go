@@ -99,7 +99,7 @@ func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 		return next.RoundTrip(req)
 	})
 	record(t, config, prepaidvcr.Options{}, func(c *prepaid.Client) {
-		run, err := c.Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
+		run, err := c.Reporting.Start(t.Context(), "daily", prepaid.RunReportParams{})
 		require.NoError(t, err)
 		require.Equal(t, "report 1", run.ID)
 	})

@@ -19,11 +19,15 @@ type Rows struct {
 	offset int64 // the end of the last row in the text
 }
 
-// NewRows returns Rows that reads the text of d, which must be new.
-func NewRows(d *Decoder) *Rows {
+// NewRows returns Rows that reads the text of d, which must be new. If into is not nil, the text is also written there, as it is read.
+func NewRows(d *Decoder, into io.Writer) *Rows {
 	d.byRows = true
 	r := &Rows{decoder: d}
-	in := bufio.NewReaderSize(d, bufferSize) // csv.Reader uses it
+	text := io.Reader(d)
+	if into != nil {
+		text = io.TeeReader(d, into)
+	}
+	in := bufio.NewReaderSize(text, bufferSize) // csv.Reader uses it
 	if mark, _ := in.Peek(len(utf8BOM)); string(mark) == utf8BOM {
 		discarded, _ := in.Discard(len(utf8BOM))
 		r.mark = int64(discarded)

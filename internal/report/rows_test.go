@@ -14,7 +14,7 @@ import (
 
 // readRows clones the rows of the body in src.
 func readRows(src io.Reader) (rows [][]string, r *Rows, err error) {
-	r = NewRows(NewDecoder(src))
+	r = NewRows(NewDecoder(src), nil)
 	for {
 		row, err := r.Next()
 		if err == io.EOF {

@@ -48,7 +48,7 @@ func TestReportMemoryIsConstant(t *testing.T) {
 			client := harness.NewClient(t, config)
 			var before, peak uint64
 			calls := 0
-			r, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "daily", ID: "r-1"}, prepaid.WaitOptions{
+			r, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "daily", ID: "r-1"}, prepaid.RunReportParams{
 				OnProgress: func(prepaid.ReportProgress) {
 					if calls++; calls%4 == 1 {
 						peak = max(peak, heap())

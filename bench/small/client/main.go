@@ -38,7 +38,7 @@ func run(task, address, rows string) error {
 		_, err = os.Stdout.WriteString(string(account.ID) + "\n")
 		return err
 	}
-	reader, err := client.Reporting.Open(ctx, prepaid.ReportRun{Template: "daily", ID: rows}, prepaid.WaitOptions{})
+	reader, err := client.Reporting.Open(ctx, prepaid.ReportRun{Template: "daily", ID: rows}, prepaid.RunReportParams{})
 	if err != nil {
 		return err
 	}

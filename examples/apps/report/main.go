@@ -96,7 +96,7 @@ func open(ctx context.Context, reporting *prepaid.ReportingService, template, st
 		if err := json.Unmarshal(text, &run); err != nil {
 			return nil, err
 		}
-		report, err := reporting.Open(ctx, run, prepaid.WaitOptions{})
+		report, err := reporting.Open(ctx, run, prepaid.RunReportParams{})
 		if err != nil && (errors.Is(err, prepaid.ErrReportFailed) || time.Now().After(run.ExpiresAt())) {
 			err = errors.Join(err, os.Remove(stored)) // the same command again starts a new run
 		}

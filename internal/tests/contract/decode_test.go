@@ -85,7 +85,7 @@ func TestDecodeReportID(t *testing.T) {
 	} {
 		for _, mediaType := range []string{harness.OctetStream, harness.VendorJSON, "text/plain", ""} {
 			config := harness.NewScript(harness.Respond(200, mediaType, body)).Config()
-			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
+			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.RunReportParams{})
 			if want == "" {
 				require.ErrorAs(t, err, new(*prepaid.DecodeError))
 				require.Nil(t, run)

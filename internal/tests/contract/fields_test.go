@@ -30,7 +30,8 @@ func ownFields() map[string]string {
 		"Paging.Prefetch":             "pages that are fetched ahead", "ListTransactionsParams.Before": "a limit that is not sent",
 		"ListTransactionsParams.Paging": "page and size", "SearchAccountsParams.Paging": "page and size", "SearchCompanyParams.Paging": "page and size",
 		"SearchAccountsParams.Include": "the parameters with_…", "SearchCompanyParams.Include": "the parameters with_…",
-		"Message.Raw": "the message as received",
+		"RunReportParams.WaitForPrevious": "how Run waits", "RunReportParams.OnStart": "how Run waits", "RunReportParams.Interval": "how Open waits",
+		"RunReportParams.OnProgress": "how Open waits", "Message.Raw": "the message as received",
 	}
 }
 

@@ -53,7 +53,7 @@ func pathCalls() (calls []pathCall) {
 	})
 	other("Reporting.Start", "Reporting.Run", "template", "/reporting/templates/{}", func(id string) []any { return []any{id, prepaid.RunReportParams{}} })
 	other("Reporting.Result", "Reporting.Open", "id", "/reporting/templates/t/reports/{}", func(id string) []any {
-		return []any{prepaid.ReportRun{Template: "t", ID: id}, prepaid.WaitOptions{}}
+		return []any{prepaid.ReportRun{Template: "t", ID: id}, prepaid.RunReportParams{}}
 	})
 	return calls
 }

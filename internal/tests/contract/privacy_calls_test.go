@@ -119,7 +119,7 @@ func canaryCalls(t *testing.T) (calls []canaryCall) {
 			return c.Do(ctx, canaryRaw(), &out)
 		}},
 		canaryCall{"Reporting.Open", func(ctx context.Context, c *prepaid.Client) error {
-			return readReport(c.Reporting.Open(ctx, run, prepaid.WaitOptions{}))
+			return readReport(c.Reporting.Open(ctx, run, prepaid.RunReportParams{}))
 		}},
 		canaryCall{"Reporting.Run", func(ctx context.Context, c *prepaid.Client) error {
 			return readReport(c.Reporting.Run(ctx, "t", prepaid.RunReportParams{}))

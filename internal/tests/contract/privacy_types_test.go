@@ -156,7 +156,7 @@ func structTypes(t *testing.T) []reflect.Type {
 		reflect.TypeFor[prepaid.Client](), reflect.TypeFor[prepaid.Config](), reflect.TypeFor[prepaid.PINKeyOptions](), reflect.TypeFor[prepaid.PINKey](),
 		reflect.TypeFor[prepaid.Message](), reflect.TypeFor[prepaid.FieldError](), reflect.TypeFor[prepaid.CallError](),
 		reflect.TypeFor[prepaid.APIError](), reflect.TypeFor[prepaid.DecodeError](), reflect.TypeFor[prepaid.IncompleteListError](),
-		reflect.TypeFor[prepaid.ReportError](), reflect.TypeFor[prepaid.ReportRunError](), reflect.TypeFor[prepaid.TokenError](),
+		reflect.TypeFor[prepaid.ReportError](), reflect.TypeFor[prepaid.TokenError](),
 		reflect.TypeFor[prepaid.TransportError](), reflect.TypeFor[prepaid.ValidationError](),
 	} {
 		reach(root, found)

@@ -46,7 +46,7 @@ func TestReportRun(t *testing.T) {
 				stored = run
 				return nil
 			},
-			Wait: prepaid.WaitOptions{OnProgress: func(p prepaid.ReportProgress) { progress = append(progress, p) }},
+			OnProgress: func(p prepaid.ReportProgress) { progress = append(progress, p) },
 		})
 		require.NoError(t, err)
 		require.Equal(t, prepaid.ReportRun{Template: "daily", ID: "run-1", RequestedAt: began.UTC(), ColumnHeaders: true}, stored)
@@ -89,14 +89,14 @@ func TestReportRunOfAnyID(t *testing.T) {
 			continue
 		}
 		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), id)
-		failure := harness.As[*prepaid.ReportRunError](t, err)
+		failure := harness.As[*prepaid.ReportError](t, err)
 		require.Equal(t, id, failure.Run.ID)
 		require.NotContains(t, fmt.Sprintf("%+v %#v", err, failure), "../run")
 	}
 	service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"), harness.ServiceError(500, "server_error"))
 	_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
 	require.ErrorIs(t, err, prepaid.ErrReportFailed)
-	failure := harness.As[*prepaid.ReportRunError](t, err)
+	failure := harness.As[*prepaid.ReportError](t, err)
 	require.Equal(t, "run-1", failure.Run.ID)
 }
 
@@ -162,7 +162,7 @@ func TestReportOpenPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(notReady(), notReady(), ready())
-		reader, err := reportClient(t, service).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{Interval: time.Minute})
+		reader, err := reportClient(t, service).Reporting.Open(t.Context(), aRun, prepaid.RunReportParams{Interval: time.Minute})
 		require.NoError(t, err)
 		require.NoError(t, reader.Close())
 		require.Equal(t, []time.Duration{time.Minute, time.Minute}, service.Gaps())
@@ -171,7 +171,7 @@ func TestReportOpenPauses(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.RunReportParams{})
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
 		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
 		require.Equal(t, 3*time.Second, time.Since(began))
@@ -180,7 +180,7 @@ func TestReportOpenPauses(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(80*time.Second, cancel)
 		began := time.Now()
-		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.RunReportParams{})
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
 		require.Equal(t, 80*time.Second, time.Since(began))
 	})
@@ -200,7 +200,7 @@ func TestReportStreamPauses(t *testing.T) {
 			_ = p.Close()
 		}))
 		config.BodyIdleTimeout = 10 * time.Second
-		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.RunReportParams{})
 		require.NoError(t, err)
 		began := time.Now()
 		time.Sleep(time.Minute) // a reader in no hurry
@@ -216,7 +216,7 @@ func TestReportStreamPauses(t *testing.T) {
 		}))
 		config.BodyIdleTimeout = 40 * time.Second
 		began := time.Now()
-		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.RunReportParams{})
 		require.NoError(t, err)
 		_, err = reader.Report()
 		require.ErrorContains(t, err, "report incomplete")

@@ -51,7 +51,7 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 		"Open": func(ctx context.Context, c *prepaid.Client) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			_, err := c.Reporting.Open(ctx, run, prepaid.WaitOptions{Interval: time.Hour})
+			_, err := c.Reporting.Open(ctx, run, prepaid.RunReportParams{Interval: time.Hour})
 			return err
 		},
 	}

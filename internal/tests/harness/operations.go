@@ -104,7 +104,7 @@ func OpRedeem() Op {
 func OpStart() Op {
 	return Op{
 		Name: "Reporting.Start", Path: "/3.0/reporting/templates/daily", Status: 200, MediaType: OctetStream, Body: "run-1",
-		Call: Calling("Reporting.Start", "daily", prepaid.StartReportParams{}),
+		Call: Calling("Reporting.Start", "daily", prepaid.RunReportParams{}),
 	}
 }
 
