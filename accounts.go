@@ -314,13 +314,17 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
+func (p SetStatusParams) check(v *validator) {
+	v.requiredOneOf("status", string(p.Status), p.Status.values())
+}
+
 // SetStatus sets the state of an account, such as active for a new card, if the service permits it. Errors: [ErrNotFound]. After
 // [OutcomeUnknown] read the state with Summary. Safety: repeated, except for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
 // /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	v.requiredOneOf("status", string(params.Status), params.Status.values())
+	params.check(&v)
 	op := opAccountsSetStatus.with(string(params.Status))
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
@@ -333,11 +337,15 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
+func (p SetPlasticEnabledParams) check(v *validator) {
+	v.text("initiating_user_id", p.InitiatingUserID, 0)
+}
+
 // SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated, except when enabling. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))
-	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	params.check(&v)
 	op := opAccountsSetPlasticEnabled.with(strconv.FormatBool(params.Enabled))
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }

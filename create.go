@@ -110,21 +110,25 @@ type UpdateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 }
 
+func (p UpdateAccountParams) check(v *validator) {
+	p.Cardholder.check(v, "registration")
+	v.text("initiating_user_id", p.InitiatingUserID, 0)
+	v.lax, v.whole = true, true // the service may hold values that it would refuse as new ones
+	if p.ClientAccountKey != nil {
+		v.accountKey("client_account_key", *p.ClientAccountKey)
+	}
+	if p.DisplayName != nil {
+		v.text("display_name", *p.DisplayName, 100)
+	}
+	p.PortalIdentifier.check(v, "portal_identifier")
+}
+
 // Update replaces an account's registration. After [OutcomeUnknown] read it with [IncludeCardholder]; update again only if your data is
 // still current. Errors: [ErrNotFound]. Safety: never repeated. API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	params.Cardholder.check(&v, "registration")
-	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	v.lax, v.whole = true, true // the service may hold values that it would refuse as new ones
-	if params.ClientAccountKey != nil {
-		v.accountKey("client_account_key", *params.ClientAccountKey)
-	}
-	if params.DisplayName != nil {
-		v.text("display_name", *params.DisplayName, 100)
-	}
-	params.PortalIdentifier.check(&v, "portal_identifier")
+	params.check(&v)
 	body, err := encodeReceived(params)
 	return send(ctx, s.client, request{
 		op: opAccountsUpdate, account: id, path: pathValues{string(id)}, encoded: body, unencodable: err, faults: v.faults,
@@ -142,6 +146,12 @@ type IssueParams struct {
 	// Again says that an earlier run may have created the account: Issue first looks for it, for the whole of VisibleWithin. Set it in every
 	// rerun. If ctx has a deadline, it must be later than the end of VisibleWithin: otherwise Issue looks once and creates nothing.
 	Again bool
+}
+
+func (p IssueParams) check(v *validator) {
+	v.required("program_client_id", p.ProgramClientID)
+	v.required("client_account_key", p.Account.ClientAccountKey)
+	p.Account.check(v)
 }
 
 // IssueResult is the result of Issue.
@@ -172,9 +182,7 @@ const (
 // /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*IssueResult, error) {
 	v := s.client.validator()
-	v.required("program_client_id", params.ProgramClientID)
-	v.required("client_account_key", params.Account.ClientAccountKey)
-	params.Account.check(&v)
+	params.check(&v)
 	if len(v.faults) > 0 {
 		return nil, issueError(OutcomeRejected, "", &ValidationError{Faults: v.faults}, nil)
 	}
@@ -269,6 +277,18 @@ type FindCreatedParams struct {
 	whole bool // a search shorter than VisibleWithin is useless
 }
 
+func (p FindCreatedParams) check(v *validator) {
+	switch {
+	case p.ClientAccountKey != "":
+		v.required("program_client_id", p.ProgramClientID)
+		v.accountKey("client_account_key", p.ClientAccountKey)
+	case p.ExternalAccountID != "":
+		v.companyID("company_id", p.CompanyID)
+	default:
+		v.fault("client_account_key", "is required, or external_account_id and company_id")
+	}
+}
+
 // isElsewhere reports whether a matches, but has another client_id.
 func (p FindCreatedParams) isElsewhere(a Account) bool {
 	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
@@ -318,15 +338,7 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 // /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
-	switch {
-	case params.ClientAccountKey != "":
-		v.required("program_client_id", params.ProgramClientID)
-		v.accountKey("client_account_key", params.ClientAccountKey)
-	case params.ExternalAccountID != "":
-		v.companyID("company_id", params.CompanyID)
-	default:
-		v.fault("client_account_key", "is required, or external_account_id and company_id")
-	}
+	params.check(&v)
 	if len(v.faults) > 0 {
 		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeRejected, Err: &ValidationError{Faults: v.faults}}
 	}

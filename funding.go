@@ -85,22 +85,26 @@ type RedeemFundingParams struct {
 	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
+func (p RedeemFundingParams) check(v *validator) {
+	v.amount("amount", p.Amount, p.AllowUnusual || p.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
+	v.required("account_id", string(p.AccountID))
+	v.requiredOneOf("funding_exception", string(p.Exception), p.Exception.values())
+	v.required("merchant_name_location", p.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", p.OriginatingTransaction, p.AllowUnusual)
+	v.currency("currency", p.Currency)
+	v.required("card_acceptor_id", p.CardAcceptorID)
+	v.required("correlation_id", p.CorrelationID)
+	v.mcc("merchant_category", p.MerchantCategoryCode)
+	v.required("terminal_id", p.TerminalID)
+	v.required("acquirer_id", p.AcquirerID)
+	v.extra(p.Extra, reflect.TypeFor[RedeemFundingParams]())
+}
+
 // Redeem posts a redemption. A decline is no error. CorrelationID is no request ID: a repeat may take the money twice. After
 // [OutcomeUnknown] use FindMovement. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.amount("amount", params.Amount, params.AllowUnusual || params.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
-	v.required("account_id", string(params.AccountID))
-	v.requiredOneOf("funding_exception", string(params.Exception), params.Exception.values())
-	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
-	v.currency("currency", params.Currency)
-	v.required("card_acceptor_id", params.CardAcceptorID)
-	v.required("correlation_id", params.CorrelationID)
-	v.mcc("merchant_category", params.MerchantCategoryCode)
-	v.required("terminal_id", params.TerminalID)
-	v.required("acquirer_id", params.AcquirerID)
-	v.extra(params.Extra, reflect.TypeFor[RedeemFundingParams]())
+	params.check(&v)
 	return s.post(ctx, opFundingRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
@@ -122,17 +126,21 @@ type ReverseFundingParams struct {
 	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
+func (p ReverseFundingParams) check(v *validator) {
+	v.required("account_id", string(p.AccountID))
+	v.sequenceNumber("originating_transaction", p.OriginatingTransaction, p.AllowUnusual)
+	v.required("correlation_id", p.CorrelationID)
+	if p.ParentTransactionID == "" {
+		v.fault("parent_transaction_id", ruleRequired)
+	}
+	v.numericID("parent_transaction_id", p.ParentTransactionID)
+	v.extra(p.Extra, reflect.TypeFor[ReverseFundingParams]())
+}
+
 // Reverse posts a reversal. Safety: as Redeem. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.required("account_id", string(params.AccountID))
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
-	v.required("correlation_id", params.CorrelationID)
-	if params.ParentTransactionID == "" {
-		v.fault("parent_transaction_id", ruleRequired)
-	}
-	v.numericID("parent_transaction_id", params.ParentTransactionID)
-	v.extra(params.Extra, reflect.TypeFor[ReverseFundingParams]())
+	params.check(&v)
 	body := struct {
 		ReverseFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id"`
@@ -171,21 +179,25 @@ type RefundFundingParams struct {
 	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
 }
 
+func (p RefundFundingParams) check(v *validator) {
+	v.amount("amount", p.Amount, p.AllowUnusual || p.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
+	v.required("account_id", string(p.AccountID))
+	v.numericID("parent_transaction_id", p.ParentTransactionID)
+	v.required("merchant_name_location", p.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", p.OriginatingTransaction, p.AllowUnusual)
+	v.currency("currency", p.Currency)
+	v.required("card_acceptor_id", p.CardAcceptorID)
+	v.required("correlation_id", p.CorrelationID)
+	v.mcc("merchant_category", p.MerchantCategoryCode)
+	v.required("terminal_id", p.TerminalID)
+	v.required("acquirer_id", p.AcquirerID)
+	v.extra(p.Extra, reflect.TypeFor[RefundFundingParams]())
+}
+
 // Refund posts a refund. Safety: as Redeem. API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.amount("amount", params.Amount, params.AllowUnusual || params.Amount.Sign() > 0, "must be above zero; for another amount, set AllowUnusual")
-	v.required("account_id", string(params.AccountID))
-	v.numericID("parent_transaction_id", params.ParentTransactionID)
-	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.AllowUnusual)
-	v.currency("currency", params.Currency)
-	v.required("card_acceptor_id", params.CardAcceptorID)
-	v.required("correlation_id", params.CorrelationID)
-	v.mcc("merchant_category", params.MerchantCategoryCode)
-	v.required("terminal_id", params.TerminalID)
-	v.required("acquirer_id", params.AcquirerID)
-	v.extra(params.Extra, reflect.TypeFor[RefundFundingParams]())
+	params.check(&v)
 	body := struct {
 		RefundFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`

@@ -115,24 +115,28 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
+func (p CreateHookParams) check(v *validator) {
+	v.required("uri", p.URI)
+	v.httpsURI("uri", p.URI)
+	if p.Scope == nil {
+		v.fault("scope", ruleRequired)
+	}
+	v.required("filter_spec", p.FilterSpec)
+	v.requiredOneOf("reliability_mode", string(p.ReliabilityMode), p.ReliabilityMode.values())
+	v.required("hmac_key_id", p.HMACKeyID)
+	v.hmacKeyID("hmac_key_id", p.HMACKeyID)
+	if p.HMACKeySecret.IsZero() {
+		v.fault("hmac_key_secret", ruleRequired)
+	}
+	v.hmacKeySecret("hmac_key_secret", p.HMACKeySecret)
+}
+
 // Create registers a hook and returns its ID. After [OutcomeUnknown] look for the URI with List. Errors: [CodeInvalidURI] and the codes of
 // other fields, [CodeNoResponse], [CodeInvalidRequest]; [CodeUnauthorized] for an inaccessible company. Safety: never repeated. API: POST
 // /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
-	v.required("uri", params.URI)
-	v.httpsURI("uri", params.URI)
-	if params.Scope == nil {
-		v.fault("scope", ruleRequired)
-	}
-	v.required("filter_spec", params.FilterSpec)
-	v.requiredOneOf("reliability_mode", string(params.ReliabilityMode), params.ReliabilityMode.values())
-	v.required("hmac_key_id", params.HMACKeyID)
-	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
-	if params.HMACKeySecret.IsZero() {
-		v.fault("hmac_key_secret", ruleRequired)
-	}
-	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
+	params.check(&v)
 	created, err := fetch[createdHook](ctx, s.client, request{op: opHooksCreate, body: params, faults: v.faults})
 	if err != nil {
 		return "", err
@@ -158,18 +162,22 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
+func (p UpdateHookParams) check(v *validator) {
+	if v.text("uri", p.URI, 0) {
+		v.httpsURI("uri", p.URI)
+	}
+	v.text("filter_spec", p.FilterSpec, 0)
+	v.oneOf("reliability_mode", string(p.ReliabilityMode), p.ReliabilityMode.values())
+	v.hmacKeyID("hmac_key_id", p.HMACKeyID)
+	v.hmacKeySecret("hmac_key_secret", p.HMACKeySecret)
+}
+
 // Update changes a hook. After [OutcomeUnknown] read the hook with Get, which shows a new HMACKeySecret only by a new HMACKeyID. Errors:
 // those of Create. Safety: never repeated. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
-	if v.text("uri", params.URI, 0) {
-		v.httpsURI("uri", params.URI)
-	}
-	v.text("filter_spec", params.FilterSpec, 0)
-	v.oneOf("reliability_mode", string(params.ReliabilityMode), params.ReliabilityMode.values())
-	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
-	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
+	params.check(&v)
 	r.body, r.faults = params, v.faults
 	return send(ctx, s.client, r)
 }

@@ -28,14 +28,18 @@ type InitiatePINParams struct {
 	CommunicationMethod string `json:"communication_method"`
 }
 
+func (p InitiatePINParams) check(v *validator) {
+	v.required("eaid", string(p.AccountID))
+	v.required("device_id", p.DeviceID)
+	v.required("ip_address", p.IPAddress)
+	v.required("communication_method", p.CommunicationMethod)
+}
+
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a second password
 // may arrive. Safety: never repeated. API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*RawResponse, error) {
 	var v validator
-	v.required("eaid", string(params.AccountID))
-	v.required("device_id", params.DeviceID)
-	v.required("ip_address", params.IPAddress)
-	v.required("communication_method", params.CommunicationMethod)
+	params.check(&v)
 	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, body: params, faults: v.faults})
 }
 
@@ -51,6 +55,17 @@ type SealedPINParams struct {
 	Envelope *PINEnvelope `json:"envelope"`
 }
 
+func (p SealedPINParams) check(v *validator) {
+	v.uuid("operation_id", p.OperationID)
+	v.required("device_id", p.DeviceID)
+	v.required("ip_address", p.IPAddress)
+	if p.Envelope == nil {
+		v.fault("envelope", ruleRequired)
+	} else {
+		v.faults = append(v.faults, p.Envelope.faults("")...)
+	}
+}
+
 // Validate checks the one-time password. Errors and safety: as [PINService.Execute]. API: POST /pin/validate.
 func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*RawResponse, error) {
 	return s.sealed(ctx, opPINValidate, params)
@@ -63,14 +78,7 @@ func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*RawR
 
 func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*RawResponse, error) {
 	v := s.client.validator()
-	v.uuid("operation_id", params.OperationID)
-	v.required("device_id", params.DeviceID)
-	v.required("ip_address", params.IPAddress)
-	if params.Envelope == nil {
-		v.fault("envelope", ruleRequired)
-	} else {
-		v.faults = append(v.faults, params.Envelope.faults("")...)
-	}
+	params.check(&v)
 	body := struct {
 		OperationID string `json:"operation_id"`
 		DeviceID    string `json:"device_id"`

@@ -173,31 +173,50 @@ func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Ru
 	})
 }
 
-// changeRules sends a change. check finds the faults of a rule.
-func changeRules[Rule any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
-	check func(v *validator, list string, i int, rule Rule)) error {
+// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+func (p ChangeRulesParams[Rule]) Validate() error { return validated(p.check) }
+
+func (p ChangeRulesParams[Rule]) check(v *validator) {
+	v.text("reason", p.Reason, 0)
+	for i, rule := range p.Add {
+		v.rule("add", i, rule)
+	}
+	for i, rule := range p.Remove {
+		v.rule("remove", i, rule)
+	}
+}
+
+func changeRules[Rule any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule]) error {
 	r := policyRequest(op, company)
 	v := s.client.validator()
 	v.faults = r.faults
-	v.text("reason", params.Reason, 0)
-	for i, rule := range params.Add {
-		check(&v, "add", i, rule)
-	}
-	for i, rule := range params.Remove {
-		check(&v, "remove", i, rule)
-	}
+	params.check(&v)
 	r.faults = v.faults
 	r.encoded, r.unencodable = json.Marshal(params, changeOptions)
 	return send(ctx, s.client, r)
 }
 
+// rule checks an element of a list.
+func (v *validator) rule(list string, i int, rule any) {
+	switch rule := rule.(type) {
+	case MCC:
+		v.mcc(index(list, i, ""), rule)
+	case MerchantRule:
+		v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
+		v.ruleText(list, i, "description", rule.Description)
+	case TerminalRule:
+		v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
+		v.ruleText(list, i, "terminal_id", rule.TerminalID)
+		v.text(index(list, i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
+		v.text(index(list, i, "description"), rule.Description, 0)
+	}
+}
+
 // ChangeCategories changes category rules; after [OutcomeUnknown] use Categories. Errors: [ErrBadRequest], [ErrForbidden], [ErrNotFound]
 // without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
-	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule)
+	return changeRules(ctx, s, opPolicyChangeCategories, company, params)
 }
-
-func (v *validator) categoryRule(list string, i int, code MCC) { v.mcc(index(list, i, ""), code) }
 
 // merchantKey identifies a merchant.
 type merchantKey struct {
@@ -216,12 +235,7 @@ func (r MerchantRule) withoutID() MerchantRule {
 // ChangeMerchants changes merchant rules; after [OutcomeUnknown] use Merchants. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeRulesParams[MerchantRule]) error {
-	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule)
-}
-
-func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
-	v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
-	v.ruleText(list, i, "description", rule.Description)
+	return changeRules(ctx, s, opPolicyChangeMerchants, company, params)
 }
 
 // ruleOf checks the members that identify a merchant.
@@ -261,14 +275,7 @@ func (r TerminalRule) withoutID() TerminalRule {
 // ChangeTerminals changes terminal rules; after [OutcomeUnknown] use Terminals. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeRulesParams[TerminalRule]) error {
-	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule)
-}
-
-func (v *validator) terminalRule(list string, i int, rule TerminalRule) {
-	v.ruleOf(list, i, rule.AcquirerID, rule.CardAcceptorID)
-	v.ruleText(list, i, "terminal_id", rule.TerminalID)
-	v.text(index(list, i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
-	v.text(index(list, i, "description"), rule.Description, 0)
+	return changeRules(ctx, s, opPolicyChangeTerminals, company, params)
 }
 
 // RestrictionType is the kind of an old ruleset.

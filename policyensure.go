@@ -25,6 +25,41 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
+// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+func (p EnsureRulesParams[Rule]) Validate() error { return validated(p.check) }
+
+// check checks the wanted rules, even those that exist already and are not sent.
+func (p EnsureRulesParams[Rule]) check(v *validator) {
+	v.requiredOneOf("default_action", string(p.DefaultAction), p.DefaultAction.values())
+	list, _ := ruleIdentity(*new(Rule))
+	if p.Rules == nil && p.RemoveOthers {
+		v.fault(list, "is required to remove others; an empty list that is not nil removes all")
+	}
+	seen := make(map[any]bool, len(p.Rules))
+	for i, rule := range p.Rules {
+		v.rule(list, i, rule)
+		_, key := ruleIdentity(rule)
+		if seen[key] {
+			v.fault(index(list, i, ""), "is listed twice")
+		}
+		seen[key] = true
+	}
+	v.text("reason", p.Reason, 0)
+}
+
+// ruleIdentity returns the list of a rule, and what identifies the rule in it.
+func ruleIdentity(rule any) (list string, key any) {
+	switch rule := rule.(type) {
+	case MCC:
+		return "categories", rule
+	case MerchantRule:
+		return "merchants", rule.key()
+	case TerminalRule:
+		return "terminals", rule.key()
+	}
+	return "rules", nil
+}
+
 // EnsureRulesResult has the rules last read (with DryRun: expected), without IDs.
 type EnsureRulesResult[Rule any] struct {
 	// Added are rules that did not exist before.
@@ -59,10 +94,9 @@ func (r *EnsureRulesResult[Rule]) Changed() bool {
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsureRulesResult[MCC], error) {
 	set := ruleSet[MCC, MCC]{
-		name: "Policy.EnsureCategories", list: "categories", params: params, lax: s.client.config.SkipValueChecks,
-		key:   func(code MCC) MCC { return code },
-		check: (*validator).categoryRule,
-		read:  s.Categories,
+		name: "Policy.EnsureCategories", params: params, lax: s.client.config.SkipValueChecks,
+		key:  func(code MCC) MCC { return code },
+		read: s.Categories,
 		rules: func(p *Policy) []MCC {
 			var codes []MCC
 			for _, rule := range p.Categories {
@@ -79,8 +113,8 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 // /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsureRulesResult[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
-		name: "Policy.EnsureMerchants", list: "merchants", params: params, lax: s.client.config.SkipValueChecks,
-		key: MerchantRule.key, check: (*validator).merchantRule, plain: MerchantRule.withoutID,
+		name: "Policy.EnsureMerchants", params: params, lax: s.client.config.SkipValueChecks,
+		key: MerchantRule.key, plain: MerchantRule.withoutID,
 		read:   s.Merchants,
 		rules:  func(p *Policy) []MerchantRule { return p.Merchants },
 		change: s.ChangeMerchants,
@@ -92,8 +126,8 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsureRulesResult[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{
-		name: "Policy.EnsureTerminals", list: "terminals", params: params, lax: s.client.config.SkipValueChecks,
-		key: TerminalRule.key, check: (*validator).terminalRule, plain: TerminalRule.withoutID,
+		name: "Policy.EnsureTerminals", params: params, lax: s.client.config.SkipValueChecks,
+		key: TerminalRule.key, plain: TerminalRule.withoutID,
 		read:   s.Terminals,
 		rules:  func(p *Policy) []TerminalRule { return p.Terminals },
 		change: s.ChangeTerminals,
@@ -103,12 +137,11 @@ func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, 
 
 // ruleSet is one list of a policy, with the differences of the three Ensure methods.
 type ruleSet[K, R comparable] struct {
-	name, list string
-	lax        bool // Config.SkipValueChecks
-	params     EnsureRulesParams[R]
+	name   string
+	lax    bool // Config.SkipValueChecks
+	params EnsureRulesParams[R]
 
 	key    func(R) K // identifies a rule
-	check  func(v *validator, at string, i int, rule R)
 	read   func(context.Context, CompanyID) (*Policy, error)
 	rules  func(*Policy) []R
 	plain  func(R) R // removes the service's ID; nil for none
@@ -120,8 +153,11 @@ type ruleSet[K, R comparable] struct {
 type ruleChange[R any] struct{ add, remove []R }
 
 func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureRulesResult[R], error) {
-	if faults := s.faults(company); len(faults) > 0 {
-		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: faults})
+	v := validator{lax: s.lax}
+	v.companyID("company", company)
+	s.params.check(&v)
+	if len(v.faults) > 0 {
+		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: v.faults})
 	}
 	wanted := s.withoutIDs(s.params.Rules)
 	read := func() ([]R, error) { return s.current(ctx, company) }
@@ -163,27 +199,6 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureR
 		err = s.failed(OutcomeApplied, err)
 	}
 	return s.compare(before, now, wanted), err
-}
-
-// faults checks the wanted rules, even those that exist already and are not sent.
-func (s *ruleSet[K, R]) faults(company CompanyID) []FieldError {
-	action, wanted := s.params.DefaultAction, s.params.Rules
-	v := validator{lax: s.lax}
-	v.companyID("company", company)
-	v.requiredOneOf("default_action", string(action), action.values())
-	if wanted == nil && s.params.RemoveOthers {
-		v.fault(s.list, "is required to remove others; an empty list that is not nil removes all")
-	}
-	first := make(map[K]bool, len(wanted))
-	for i, rule := range wanted {
-		s.check(&v, s.list, i, rule)
-		if first[s.key(rule)] {
-			v.fault(index(s.list, i, ""), "is listed twice")
-		}
-		first[s.key(rule)] = true
-	}
-	v.text("reason", s.params.Reason, 0)
-	return v.faults
 }
 
 func (s *ruleSet[K, R]) failed(outcome Outcome, err error) error {

@@ -33,6 +33,12 @@ type RunReportParams struct {
 	OnProgress func(ReportProgress)
 }
 
+func (p RunReportParams) check(v *validator) {
+	if p.Interval < 0 {
+		v.fault("interval", "must not be negative")
+	}
+}
+
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
 // 4.2): the built-in token manager then fetches a new token, at most one per second, and the start is sent once more. Other calls use that
@@ -41,6 +47,7 @@ type RunReportParams struct {
 func (s *ReportingService) Start(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
+	params.check(&v)
 	r := request{
 		op: opReportingStart, path: pathValues{template}, faults: v.faults,
 		query: query{}.With("include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)),
@@ -55,7 +62,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params Ru
 			return a.undecodable(errUnexpectedBody)
 		}
 		run.ID = id
-		if resultRequest(*run, responseJSON).faults != nil {
+		if resultRequest(*run, responseJSON, RunReportParams{}).faults != nil {
 			return &ReportError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
 		}
 		return nil
@@ -88,10 +95,11 @@ func decodeReportID(a *response) (string, error) {
 	return text, nil
 }
 
-func resultRequest(run ReportRun, kind responseKind) request {
+func resultRequest(run ReportRun, kind responseKind, params RunReportParams) request {
 	var v validator
 	v.readID("template", run.Template)
 	v.readID("id", run.ID)
+	params.check(&v)
 	op := opReportingResult
 	op.kind = kind
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
@@ -102,7 +110,7 @@ func resultRequest(run ReportRun, kind responseKind) request {
 // [ErrBadRequest] for an unknown report or one older than 4 hours. Safety: read. API: GET
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
-	r := resultRequest(run, responseJSON)
+	r := resultRequest(run, responseJSON, RunReportParams{})
 	var report *Report
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
@@ -155,7 +163,7 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, params RunRe
 }
 
 func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, params RunReportParams) (*ReportReader, error) {
-	r := resultRequest(run, responseStream)
+	r := resultRequest(run, responseStream, params)
 	var reader *ReportReader
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {

@@ -24,12 +24,16 @@ type SearchAccountsParams struct {
 	Paging Paging
 }
 
-func (p SearchAccountsParams) list(v validator) pageList[Account] {
+func (p SearchAccountsParams) check(v *validator) {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
 	v.accountKey("client_account_key", p.ClientAccountKey)
 	v.includes(p.Include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
 	v.paging(p.Paging)
+}
+
+func (p SearchAccountsParams) list(v validator) pageList[Account] {
+	p.check(&v)
 	query := includeQuery(p.Include)
 	query = query.With("client_id", p.ProgramClientID).With("client_account_key", p.ClientAccountKey)
 	return pageList[Account]{
@@ -67,19 +71,30 @@ type SearchCompanyParams struct {
 	Paging Paging
 }
 
-func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
-	v.companyID("company", company)
+// filters returns the names and values of the texts.
+func (p SearchCompanyParams) filters() [][2]string {
+	return [][2]string{
+		{"client_id", p.ProgramClientID}, {"program_id", p.ProgramID}, {"status", string(p.Status)},
+		{"first_name", p.FirstName}, {"last_name", p.LastName}, {"mobile", p.Mobile},
+	}
+}
+
+func (p SearchCompanyParams) check(v *validator) {
 	v.oneOf("status", string(p.Status), p.Status.values())
 	v.includes(p.Include, IncludeCardholder)
 	v.paging(p.Paging)
+	for _, filter := range p.filters() {
+		v.text(filter[0], filter[1], 0)
+	}
+}
+
+func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
+	v.companyID("company", company)
+	p.check(&v)
 	query := includeQuery(p.Include)
-	for _, filter := range []struct{ name, value string }{
-		{"client_id", p.ProgramClientID}, {"program_id", p.ProgramID}, {"status", string(p.Status)},
-		{"first_name", p.FirstName}, {"last_name", p.LastName}, {"mobile", p.Mobile},
-	} {
-		v.text(filter.name, filter.value, 0)
-		if filter.value != "" {
-			query = query.With(filter.name, filter.value)
+	for _, filter := range p.filters() {
+		if filter[1] != "" {
+			query = query.With(filter[0], filter[1])
 		}
 	}
 	return pageList[Account]{
@@ -141,6 +156,17 @@ func (p FindMovementParams) Between(first, last time.Time) FindMovementParams {
 	return p
 }
 
+func (p FindMovementParams) check(v *validator) {
+	v.readID("account_id", string(p.AccountID))
+	v.amount("amount", p.Amount, !p.Amount.IsZero(), "is required and must not be zero")
+	if p.From.IsZero() {
+		v.fault("from", ruleRequired)
+	}
+	if p.To.IsZero() || p.To.Before(p.From) {
+		v.fault("to", "is required and must not be before from")
+	}
+}
+
 // MovementFinding is the result of FindMovement. It is evidence, not a decision.
 type MovementFinding struct {
 	// Transactions are those that match. Even a single one may be another movement that looks the same: exclude known ones.
@@ -161,14 +187,7 @@ type MovementFinding struct {
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*MovementFinding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
-	v.readID("account_id", string(params.AccountID))
-	v.amount("amount", params.Amount, !params.Amount.IsZero(), "is required and must not be zero")
-	if params.From.IsZero() {
-		v.fault("from", ruleRequired)
-	}
-	if params.To.IsZero() || params.To.Before(params.From) {
-		v.fault("to", "is required and must not be before from")
-	}
+	params.check(&v)
 	if len(v.faults) > 0 {
 		failed.Outcome, failed.Err = OutcomeRejected, &ValidationError{Faults: v.faults}
 		return nil, failed

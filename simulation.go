@@ -94,16 +94,18 @@ func (s *SimulationService) ReverseClear(ctx context.Context, params SimulatePar
 	return s.simulate(ctx, opSimulationReverseClear, params, false, true)
 }
 
-func (s *SimulationService) simulate(ctx context.Context, op operation, p SimulateParams, located, authorized bool) (*SimulationResult, error) {
-	v := s.client.validator()
-	v.simulator(s.client.config)
+// check accepts the fields of all calls, and requires what each of them requires.
+func (p SimulateParams) check(v *validator) { p.checkFor(v, true, true) }
+
+// checkFor checks the fields of a call that takes a location, and those of a call about an authorisation.
+func (p SimulateParams) checkFor(v *validator, located, authorized bool) {
 	v.requiredOneOf("transaction_type", string(p.Type), p.Type.values())
 	v.required("account_id", string(p.AccountID))
 	v.amount("amount", p.Amount, p.AllowUnusual || !p.Amount.IsZero(), "is required; for zero, set AllowUnusual")
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)
-	if op.Name == opSimulationTransact.Name && p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
+	if !authorized && p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
 		v.mcc("mcc", p.MerchantCategoryCode)
 	}
 	for _, field := range []struct {
@@ -120,6 +122,12 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 		}
 	}
 	v.extra(p.Extra, reflect.TypeFor[SimulateParams]())
+}
+
+func (s *SimulationService) simulate(ctx context.Context, op operation, p SimulateParams, located, authorized bool) (*SimulationResult, error) {
+	v := s.client.validator()
+	v.simulator(s.client.config)
+	p.checkFor(&v, located, authorized)
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
 	result := &SimulationResult{}
 	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })

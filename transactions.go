@@ -95,9 +95,7 @@ type ListTransactionsParams struct {
 	Paging Paging
 }
 
-func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
-	var v validator
-	v.readID("id", string(id))
+func (p ListTransactionsParams) check(v *validator) {
 	if !p.To.IsZero() && !p.Before.IsZero() {
 		v.fault("before", "must not be set together with to")
 	}
@@ -108,6 +106,12 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 		v.fault("before", "must be after from")
 	}
 	v.paging(p.Paging)
+}
+
+func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
+	var v validator
+	v.readID("id", string(id))
+	p.check(&v)
 	var query query
 	for _, bound := range []struct {
 		name string

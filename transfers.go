@@ -113,10 +113,6 @@ func (p TransferParams) check(v *validator) {
 	v.extra(p.Extra, reflect.TypeFor[TransferParams]())
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer checks before sending,
-// except the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
-func (p TransferParams) Validate() error { return validated(p.check) }
-
 func (TransferParams) isPayment() {}
 
 // extra checks further members. The fields of params, and others, are members already. A field that a later version adds must be admitted
@@ -224,9 +220,6 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
 	v.extra(p.Extra, reflect.TypeFor[DirectEntryOutParams]())
 }
-
-// Validate is [TransferParams.Validate] for a direct entry out.
-func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
 
 func (DirectEntryOutParams) isPayment() {}
 

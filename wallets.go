@@ -184,6 +184,16 @@ type ProvisionWalletParams struct {
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
+func (p ProvisionWalletParams) check(v *validator) {
+	v.text("token_unique_reference", p.TokenUniqueReference, 0)
+	v.text("initiating_user_id", p.InitiatingUserID, 0)
+	v.text("nonce", p.Nonce, 0)
+	v.text("nonce_signature", p.NonceSignature, 0)
+	for i, certificate := range p.Certificates {
+		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
+	}
+}
+
 // WalletProvisioning is data for a wallet app: IssuerInitiatedDigitizationData or the three members after it. A response with neither is an
 // error.
 type WalletProvisioning struct {
@@ -220,13 +230,7 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 	var v validator
 	v.pathID("id", string(id))
 	v.pathID("provider", string(provider))
-	v.text("token_unique_reference", params.TokenUniqueReference, 0)
-	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	v.text("nonce", params.Nonce, 0)
-	v.text("nonce_signature", params.NonceSignature, 0)
-	for i, certificate := range params.Certificates {
-		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
-	}
+	params.check(&v)
 	return fetch[WalletProvisioning](ctx, s.client, request{
 		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), string(provider)}, body: params, faults: v.faults,
 	})
@@ -240,6 +244,14 @@ type ExchangeKeyParams struct {
 	KeyID string `json:"key_id"`
 	// EphemeralKey is used once. Required; it is sent in Base64.
 	EphemeralKey EphemeralKey `json:"ephemeral_key"`
+}
+
+func (p ExchangeKeyParams) check(v *validator) {
+	v.uuid("application_id", p.ApplicationID)
+	v.uuid("key_id", p.KeyID)
+	if len(p.EphemeralKey.Bytes()) != ephemeralKeySize {
+		v.fault("ephemeral_key", ruleRequired)
+	}
 }
 
 // EphemeralKey is a key of 256 random bits for one call of ExchangeKey. It prints and marshals as [REDACTED]. The zero value is refused.
@@ -306,11 +318,7 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*RawResponse, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	v.uuid("application_id", params.ApplicationID)
-	v.uuid("key_id", params.KeyID)
-	if len(params.EphemeralKey.Bytes()) != ephemeralKeySize {
-		v.fault("ephemeral_key", ruleRequired)
-	}
+	params.check(&v)
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	var result *RawResponse
 	err := s.client.do(ctx, &r, func(a *response) error {

@@ -33,6 +33,7 @@ func (p *pkg) generate() ([]byte, error) {
 		}
 	}
 	p.generateKnown(&g.out)
+	p.generateValidate(&g.out)
 	return format.Source(g.out.Bytes())
 }
 
@@ -59,6 +60,22 @@ func (%[2]s) values() []string { return []string{%[3]s} }
 
 func (%[1]s %[2]s) known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
 `, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
+	}
+}
+
+// generateValidate writes the method Validate of each type of params with a method check.
+func (p *pkg) generateValidate(out *bytes.Buffer) {
+	for _, name := range p.Types.Scope().Names() {
+		of, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !strings.HasSuffix(name, "Params") || named(of.Type()) == nil || named(of.Type()).TypeParams() != nil || !has(named(of.Type()), "check") {
+			continue
+		}
+		comment := "returns the faults of p, or nil: see [TransferParams.Validate]"
+		if name == "TransferParams" {
+			comment = "returns a *[ValidationError] that lists the faults of p which the call would find before sending, except the age of a\n" +
+				"// request ID, or nil. Call it before you store a payment or start a job. [Config].SkipValueChecks does not apply"
+		}
+		fmt.Fprintf(out, "\n// Validate %s.\nfunc (p %s) Validate() error { return validated(p.check) }\n", comment, name)
 	}
 }
 

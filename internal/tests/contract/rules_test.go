@@ -44,7 +44,9 @@ func requireLimits[P any](t *testing.T, operation string, valid func() P, rows [
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				fault := harness.Fault{Field: row.field, Rule: row.rule}
-				requireRefusal(t, sendsNothing(t, call(row.bad)), row.shown, fault)
+				called := sendsNothing(t, call(row.bad))
+				requireRefusal(t, called, row.shown, fault)
+				requireValidates(t, valid(), row.bad, called)
 				sends(t, "legal neighbour", call(row.good))
 				if isNeverSkipped(row.field, row.rule) {
 					requireRefusal(t, sendsNothingWith(t, skipping(), call(row.bad)), row.shown, fault)
@@ -53,6 +55,37 @@ func requireLimits[P any](t *testing.T, operation string, valid func() P, rows [
 				sendsWith(t, skipping(), "with SkipValueChecks", call(row.bad))
 			})
 		})
+	}
+}
+
+// requireValidates checks that Validate of the changed params finds what a call with them finds; the simulator's check accepts more.
+func requireValidates[P any](t *testing.T, params P, change func(*P), called error) {
+	t.Helper()
+	change(&params)
+	err := any(params).(interface{ Validate() error }).Validate()
+	if _, simulated := any(params).(prepaid.SimulateParams); err == nil && simulated {
+		return
+	}
+	require.Equal(t, harness.As[*prepaid.ValidationError](t, called).Faults, harness.As[*prepaid.ValidationError](t, err).Faults)
+}
+
+// Each type of params can be checked without a call.
+func TestParamsValidate(t *testing.T) {
+	t.Parallel()
+	types := 0
+	for of := range sample.AllFields() {
+		if name, _, _ := strings.Cut(of.Name(), "["); strings.HasSuffix(name, "Params") {
+			require.True(t, of.Implements(reflect.TypeFor[interface{ Validate() error }]()), name)
+			types++
+		}
+	}
+	require.Greater(t, types, 15)
+	for name, p := range map[string]interface{ Validate() error }{
+		"program_client_id": prepaid.IssueParams{}, "client_account_key": prepaid.FindCreatedParams{}, "account_id": prepaid.FindMovementParams{},
+		"interval": prepaid.RunReportParams{Interval: -1}, "default_action": prepaid.EnsureRulesParams[prepaid.MCC]{},
+		"add[0].acquirer_id": prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: make([]prepaid.MerchantRule, 1)},
+	} {
+		require.Equal(t, name, harness.As[*prepaid.ValidationError](t, p.Validate()).Faults[0].Field)
 	}
 }
 
