@@ -55,7 +55,8 @@ type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
-// Error returns one line without names, amounts or addresses, except for descriptions with [Config].ShowDescriptions.
+// Error returns one line with the request and the correlation ID, for a search. It has no names, amounts or addresses, except for
+// descriptions with [Config].ShowDescriptions.
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")
@@ -63,11 +64,20 @@ func (e *CallError) Error() string {
 		b.WriteString(e.Operation)
 		b.WriteString(": ")
 	}
+	if e.Outcome == OutcomeUnknown {
+		b.WriteString("outcome ")
+	}
 	b.WriteString(e.Outcome.String())
 	if e.Attempts > 1 {
 		b.WriteString(" after ")
 		b.WriteString(strconv.Itoa(e.Attempts))
 		b.WriteString(" attempts")
+	}
+	for _, id := range e.ids() {
+		b.WriteString(", ")
+		b.WriteString(id.Key)
+		b.WriteByte(' ')
+		b.WriteString(id.Value.String())
 	}
 	if e.Err != nil {
 		b.WriteString(": ")
@@ -351,9 +361,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // transferFailedError is [ErrTransferFailed] with the service's correlation ID.
 type transferFailedError struct{ correlationID string }
 
-func (e *transferFailedError) Error() string {
-	return fmt.Sprintf("%v (correlation ID %q)", ErrTransferFailed, e.correlationID)
-}
+func (e *transferFailedError) Error() string { return ErrTransferFailed.Error() }
 
 func (e *transferFailedError) Unwrap() error { return ErrTransferFailed }
 

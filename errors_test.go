@@ -45,8 +45,8 @@ func TestOutcomeOf(t *testing.T) {
 		require.Equal(t, tc.want, prepaid.OutcomeOf(tc.err), name)
 	}
 	for outcome, text := range map[prepaid.Outcome]string{
-		prepaid.OutcomeUnknown: "outcome unknown", prepaid.OutcomeApplied: "applied", prepaid.OutcomeRejected: "rejected",
-		prepaid.OutcomeNotProcessed: "not processed", 9: "outcome invalid",
+		prepaid.OutcomeUnknown: "unknown", prepaid.OutcomeApplied: "applied", prepaid.OutcomeRejected: "rejected",
+		prepaid.OutcomeNotProcessed: "not_processed", 9: "invalid",
 	} {
 		require.Equal(t, text, outcome.String())
 	}
@@ -79,7 +79,7 @@ func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"prepaid: outcome unknown":                                              &prepaid.CallError{},
-		"prepaid: Accounts.Get: not processed: status 503":                      &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeNotProcessed, Attempts: 1, Err: &prepaid.APIError{StatusCode: 503}},
+		"prepaid: Accounts.Get: not_processed: status 503":                      &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeNotProcessed, Attempts: 1, Err: &prepaid.APIError{StatusCode: 503}},
 		"prepaid: applied after 3 attempts: EOF":                                &prepaid.CallError{Outcome: prepaid.OutcomeApplied, Attempts: 3, Err: io.EOF},
 		"prepaid: status 400 (invalid_uri)":                                     &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI, Description: "CANARY", Body: []byte("CANARY")},
 		"prepaid: status 400 (unlisted code)":                                   &prepaid.APIError{StatusCode: 400, Code: "CANARY of\nthe service"},
@@ -168,12 +168,12 @@ func TestErrorsLogTheirParts(t *testing.T) {
 		Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown, AccountID: "CANARY", RequestID: "pay-1", CorrelationID: "c-1", Attempts: 2, Err: api,
 	}
 	for want, err := range map[string]error{
-		`{"operation":"Accounts.Transfer","outcome":"outcome unknown","attempts":2,"request_id":"pay-1","correlation_id":"c-1","status":404,` +
-			`"code":"invalid_hook_id","error":"prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 404 (invalid_hook_id)"}`: call,
+		`{"operation":"Accounts.Transfer","outcome":"unknown","attempts":2,"request_id":"pay-1","correlation_id":"c-1","status":404,` +
+			`"code":"invalid_hook_id","error":"prepaid: Accounts.Transfer: outcome unknown after 2 attempts, request_id pay-1, correlation_id c-1: status 404 (invalid_hook_id)"}`: call,
 		`{"operation":"Accounts.Transfer","outcome":"rejected","attempts":0,"error":"prepaid: Accounts.Transfer: rejected: invalid input: "}`: &prepaid.CallError{
 			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "CANARY", CorrelationID: "CANARY", Err: &prepaid.ValidationError{},
 		},
-		`{"operation":"Hooks.List","outcome":"not processed","attempts":0,"last_sent":"0001-01-02T00:00:00Z","error":"prepaid: Hooks.List: not processed: closed"}`: &prepaid.CallError{
+		`{"operation":"Hooks.List","outcome":"not_processed","attempts":0,"last_sent":"0001-01-02T00:00:00Z","error":"prepaid: Hooks.List: not_processed: closed"}`: &prepaid.CallError{
 			Operation: "Hooks.List", Outcome: prepaid.OutcomeNotProcessed, LastSent: time.Time{}.AddDate(0, 0, 1), Err: errors.New("prepaid: closed"),
 		},
 		`{"status":404,"code":"invalid_hook_id","error":"prepaid: status 404 (invalid_hook_id)"}`: api,

@@ -46,7 +46,7 @@ func ExampleAccountsService_SetStatus() {
 	fmt.Println(account.Status)
 	// Output:
 	// <nil> closed
-	// outcome unknown
+	// unknown
 	// active
 }
 

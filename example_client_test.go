@@ -107,7 +107,7 @@ func ExampleConfig_limiter() {
 
 	_, err = client.Accounts.Summary(context.Background(), "EA1")
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err), len(srv.Requests()))
-	// Output: true not processed 0
+	// Output: true not_processed 0
 }
 
 // counters represents the program's metrics.
@@ -177,7 +177,7 @@ func Example_start() {
 	// Output:
 	// ready
 	// 0 1 0
-	// prepaid: Token: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
+	// prepaid: Token: not_processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
 // A run that is told to stop finishes the current payment and starts no other: interrupting a call leaves its outcome
@@ -236,7 +236,7 @@ func Example_deadline() {
 		SourceReference: "payroll", DestinationReference: "salary",
 	})
 	fmt.Println(prepaid.OutcomeOf(err), len(srv.Requests()), srv.Balance(to))
-	// Output: outcome unknown 2 10.00
+	// Output: unknown 2 10.00
 }
 
 // A program's own configuration file contains the client's settings. The secret is in a separate file, as secret stores

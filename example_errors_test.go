@@ -29,7 +29,7 @@ func ExampleCallError() {
 		fmt.Println("may have arrived:", broken.Sent)
 	}
 	// Output:
-	// Funding.Refund outcome unknown order-7 1 false
+	// Funding.Refund unknown order-7 1 false
 	// may have arrived: true
 }
 
@@ -71,7 +71,7 @@ func ExampleProvesNotApplied() {
 		fmt.Println(prepaid.OutcomeOf(err), prepaid.ProvesNotApplied(err, died))
 	}
 	// Output:
-	// outcome unknown false
+	// unknown false
 	// rejected true
 }
 
@@ -88,5 +88,5 @@ func ExampleCallError_support() {
 		printLogger().Error("call failed", "account", call.AccountID, "cause", call)
 	}
 	// Output:
-	// level=ERROR msg="call failed" account=EA52174568995001 cause.operation=Accounts.Transfer cause.outcome="outcome unknown" cause.attempts=2 cause.request_id=invoice-7 cause.correlation_id=c-91 cause.first_sent=2026-11-20T03:00:00.000Z cause.last_sent=2026-11-20T03:00:10.000Z cause.status=500 cause.code=server_error cause.error="prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 500 (server_error)"
+	// level=ERROR msg="call failed" account=EA52174568995001 cause.operation=Accounts.Transfer cause.outcome=unknown cause.attempts=2 cause.request_id=invoice-7 cause.correlation_id=c-91 cause.first_sent=2026-11-20T03:00:00.000Z cause.last_sent=2026-11-20T03:00:10.000Z cause.status=500 cause.code=server_error cause.error="prepaid: Accounts.Transfer: outcome unknown after 2 attempts, request_id invoice-7, correlation_id c-91: status 500 (server_error)"
 }

@@ -96,8 +96,8 @@ func ExampleTrace_Join() {
 	fmt.Println("to be resolved:", unknown)
 	// Output:
 	// Token applied
-	// Funding.Refund outcome unknown
-	// prepaid: Funding.Refund: outcome unknown: no complete response (headers): EOF
+	// Funding.Refund unknown
+	// prepaid: Funding.Refund: outcome unknown, correlation_id order-7: no complete response (headers): EOF
 	// to be resolved: 1
 }
 

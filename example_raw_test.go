@@ -88,6 +88,6 @@ func ExampleClient_With() {
 	check(err)
 	fmt.Println("nightly:", account.Balance)
 	// Output:
-	// users: not processed after 2
+	// users: not_processed after 2
 	// nightly: 100.00
 }

@@ -98,6 +98,6 @@ func ExampleAccountsService_FindCreated() {
 	check(err) // ErrNotSeen does not prove that no account exists
 	fmt.Println("found:", account.ID != "", account.Status)
 	// Output:
-	// outcome unknown
+	// unknown
 	// found: true pre_active
 }

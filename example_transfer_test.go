@@ -26,7 +26,7 @@ func ExampleAccountsService_Transfer_unknown() {
 		var params prepaid.TransferParams
 		check(json.Unmarshal(stored, &params))
 		_, err := client.Accounts.Transfer(ctx, from, params)
-		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to)) // "outcome unknown 0.00", then "applied 25.50"
+		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to)) // "unknown 0.00", then "applied 25.50"
 	}
 }
 
@@ -148,7 +148,7 @@ func ExampleAccountsService_Transfer() {
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println("left on the float:", srv.Balance(float))
 	// Output:
-	// next run: not processed
+	// next run: not_processed
 	// 2 paid
 	// 3 paid
 	// left on the float: 250.00

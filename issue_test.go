@@ -103,7 +103,7 @@ func TestIssueErrorsNameTheStep(t *testing.T) {
 		forbidden := harness.ServiceError(403, "forbidden")
 		for want, service := range map[string]http.RoundTripper{
 			"prepaid: Accounts.Issue: applied: account created; search: nothing seen yet under client_id \"acme\" of company 7":                     &lateCard{delay: time.Hour},
-			"prepaid: Accounts.Issue: not processed: search before the creation: status 403 (forbidden)":                                            harness.NewScript(forbidden),
+			"prepaid: Accounts.Issue: not_processed: search before the creation: status 403 (forbidden)":                                            harness.NewScript(forbidden),
 			"prepaid: Accounts.Create: rejected: status 400 (invalid_request)":                                                                      &lateCard{lost: []harness.Step{harness.ServiceError(400, "invalid_request")}},
 			"prepaid: Accounts.Issue: applied: account created; search: status 403 (forbidden); before that: Accounts.Create: applied: undecodable": harness.NewScript(harness.Respond(204, "", ""), harness.Respond(201, harness.VendorJSON, "[]"), forbidden),
 			"prepaid: Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet under client_id \"acme\" of company 7; " +

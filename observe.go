@@ -230,6 +230,9 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 			attrs = append(attrs, slog.Int("status", status))
 		}
 		if level != slog.LevelDebug {
+			if failure, ok := errors.AsType[*CallError](err); ok {
+				attrs = append(attrs, failure.ids()...)
+			}
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 		o.logged(func() { o.log.LogAttrs(ctx, level, "prepaid: call", attrs...) })
@@ -262,18 +265,13 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 }
 
 // LogValue logs the text of Error and fields for support: operation, outcome, attempts, FirstSent, LastSent, request and correlation ID,
-// status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: log the CallError itself.
+// status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: of a wrapped CallError it logs the
+// text, which has the IDs.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),
 	}
-	if _, invalid := errors.AsType[*ValidationError](e.Err); !invalid {
-		for _, id := range [][2]string{{"request_id", string(e.RequestID)}, {"correlation_id", e.CorrelationID}} {
-			if id[1] != "" {
-				attrs = append(attrs, slog.String(id[0], redact.Line(id[1])))
-			}
-		}
-	}
+	attrs = append(attrs, e.ids()...)
 	if !e.FirstSent.IsZero() {
 		attrs = append(attrs, slog.Time("first_sent", e.FirstSent))
 	}
@@ -284,6 +282,20 @@ func (e *CallError) LogValue() slog.Value {
 		attrs = append(attrs, cause.attrs()...)
 	}
 	return slog.GroupValue(append(attrs, slog.String("error", e.Error()))...)
+}
+
+// ids returns the request and the correlation ID, by which a payment is searched for. They identify no person. A ValidationError may be
+// about them: something else may be in their place.
+func (e *CallError) ids() (attrs []slog.Attr) {
+	if _, invalid := errors.AsType[*ValidationError](e.Err); invalid {
+		return nil
+	}
+	for _, id := range [...][2]string{{"request_id", string(e.RequestID)}, {"correlation_id", e.CorrelationID}} {
+		if id[1] != "" {
+			attrs = append(attrs, slog.String(id[0], redact.Line(id[1])))
+		}
+	}
+	return attrs
 }
 
 // LogValue logs status, code and the text of Error.

@@ -290,7 +290,7 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 		SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
 	})
 	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
-	require.Equal(t, []string{"start Accounts.Transfer", "outcome unknown"}, j.lines)
+	require.Equal(t, []string{"start Accounts.Transfer", "unknown"}, j.lines)
 }
 
 // The error of an attempt that took too long has a Timeout method, as with net/http.

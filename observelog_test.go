@@ -86,9 +86,9 @@ func TestLogRecords(t *testing.T) {
 		"success":         {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 0},
 		"after a repeat":  {harness.OpGet(), []harness.Step{harness.Respond(503, "", ""), harness.Broken(harness.ErrCut), harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 2},
 		"rejected":        {harness.OpTransfer(), []harness.Step{harness.ServiceError(400, "invalid_request")}, "INFO", "rejected", 400, 0},
-		"unreachable":     {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED)}, "INFO", "not processed", 0, 2},
-		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "outcome unknown", 0, 0},
-		"unknown at last": {harness.OpTransfer(), []harness.Step{harness.Respond(502, "", ""), harness.ServiceError(403, "forbidden")}, "ERROR", "outcome unknown", 403, 1},
+		"unreachable":     {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED)}, "INFO", "not_processed", 0, 2},
+		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "unknown", 0, 0},
+		"unknown at last": {harness.OpTransfer(), []harness.Step{harness.Respond(502, "", ""), harness.ServiceError(403, "forbidden")}, "ERROR", "unknown", 403, 1},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			var log recordingHandler
@@ -118,6 +118,11 @@ func TestLogRecords(t *testing.T) {
 				require.Equal(t, tc.status, last["status"])
 			}
 			require.Equal(t, err != nil, last["error"] != nil)
+			if tc.op.Name == harness.OpTransfer().Name { // a wrapped error in another record has it too
+				id := string(harness.CallError(t, err).RequestID)
+				require.Equal(t, id, last["request_id"])
+				require.Contains(t, last["error"], ", request_id "+id)
+			}
 		})
 	}
 }

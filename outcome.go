@@ -33,28 +33,29 @@ const (
 	OutcomeNotProcessed
 )
 
-// String returns "outcome unknown", "applied", "rejected" or "not processed".
+// String returns "unknown", "applied", "rejected" or "not_processed", the words of every log, trace and store.
 func (o Outcome) String() string {
 	switch o {
 	case OutcomeUnknown:
-		return "outcome unknown"
+		return "unknown"
 	case OutcomeApplied:
 		return "applied"
 	case OutcomeRejected:
 		return "rejected"
 	case OutcomeNotProcessed:
-		return "not processed"
+		return "not_processed"
 	}
-	return "outcome invalid"
+	return "invalid"
 }
 
-// MarshalText returns the words of String, for logs and stores in JSON.
+// MarshalText returns the word of String, for logs and stores in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the words of String. Errors: a *[ValidationError].
+// UnmarshalText reads the words of String, and the earlier ones "outcome unknown" and "not processed". Errors: a *[ValidationError].
 func (o *Outcome) UnmarshalText(text []byte) error {
+	word := strings.ReplaceAll(strings.TrimPrefix(string(text), "outcome "), " ", "_")
 	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
-		if known.String() == string(text) {
+		if known.String() == word {
 			*o = known
 			return nil
 		}

@@ -142,7 +142,12 @@ func TestOutcomeText(t *testing.T) {
 		require.Equal(t, outcome, read)
 	}
 	read := OutcomeApplied
-	for _, text := range []string{"", "unknown", "outcome invalid", "Applied"} {
+	for text, outcome := range map[string]Outcome{"outcome unknown": OutcomeUnknown, "not processed": OutcomeNotProcessed} { // of earlier versions
+		require.NoError(t, read.UnmarshalText([]byte(text)))
+		require.Equal(t, outcome, read)
+	}
+	read = OutcomeApplied
+	for _, text := range []string{"", "outcome", "invalid", "outcome invalid", "Applied"} {
 		require.EqualError(t, read.UnmarshalText([]byte(text)), "prepaid: invalid input: outcome must be one of the four outcomes, in words")
 		require.Equal(t, OutcomeApplied, read, "unchanged")
 	}

@@ -125,7 +125,7 @@ func TestHistoryIncompleteFromPage(t *testing.T) {
 	incomplete, ok := errors.AsType[*prepaid.IncompleteListError](err)
 	require.True(t, ok)
 	require.Equal(t, prepaid.IncompleteListError{Seen: 2, Total: 4}, *incomplete)
-	require.EqualError(t, err, "prepaid: Accounts.Transactions: not processed: list incomplete: 2 of 4 items seen")
+	require.EqualError(t, err, "prepaid: Accounts.Transactions: not_processed: list incomplete: 2 of 4 items seen")
 	require.EqualError(t, &prepaid.IncompleteListError{Seen: 1}, "prepaid: list incomplete: 1 items seen, and a page is missing")
 }
 
@@ -186,7 +186,7 @@ func TestPageNumberIgnored(t *testing.T) {
 				got, err := collected(searchCompany(t.Context(), harness.NewClient(t, scripted(service)), prepaid.Paging{Size: 5, Prefetch: prefetch}))
 				require.True(t, isIncomplete(err), "%q %v: %v", headers, grows, err)
 				if headers == "" && !grows && prefetch == 0 { // the balances alone differ
-					require.ErrorContains(t, err, "prepaid: Accounts.SearchCompany: not processed: list incomplete: 5 items seen, and a page repeats")
+					require.ErrorContains(t, err, "prepaid: Accounts.SearchCompany: not_processed: list incomplete: 5 items seen, and a page repeats")
 					require.Len(t, service.Requests(), 2)
 				}
 				require.LessOrEqual(t, len(got), 60)

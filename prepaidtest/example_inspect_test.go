@@ -37,7 +37,7 @@ func ExampleServer_RunningTransfers() {
 		fmt.Println(running.RequestID, running.Amount)
 	}
 	// Output:
-	// outcome unknown 0
+	// unknown 0
 	// payout-7 25.50
 }
 

@@ -39,7 +39,7 @@ func ExampleServer_Inject() {
 		fmt.Println(request.Method, request.Template, request.Status)
 	}
 	// Output:
-	// outcome unknown 1 74.50
+	// unknown 1 74.50
 	// POST /accounts/{id}/transfer 0
 }
 

@@ -101,7 +101,7 @@ func (m *metrics) attemptDone(ctx context.Context, op prepaid.Operation, a prepa
 }
 
 func (m *metrics) callDone(ctx context.Context, op prepaid.Operation, c prepaid.CallSummary) {
-	name, outcome := keyOperation.String(op.Name), keyOutcome.String(outcomeName(c.Outcome))
+	name, outcome := keyOperation.String(op.Name), keyOutcome.String(c.Outcome.String())
 	if failed(c.Err) {
 		add(ctx, m.calls, name, outcome, semconv.ErrorTypeKey.String(errorType(c.Err)))
 	} else {

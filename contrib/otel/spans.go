@@ -148,7 +148,7 @@ func resultOf(a prepaid.Attempt) []attribute.KeyValue {
 func (o *observer) callDone(ctx context.Context, op prepaid.Operation, c prepaid.CallSummary) {
 	span := o.span(ctx, false)
 	if span.IsRecording() {
-		span.SetAttributes(keyOutcome.String(outcomeName(c.Outcome)), keyAttempts.Int(c.Attempts))
+		span.SetAttributes(keyOutcome.String(c.Outcome.String()), keyAttempts.Int(c.Attempts))
 		if failed(c.Err) {
 			span.SetAttributes(semconv.ErrorTypeKey.String(errorType(c.Err)))
 			span.SetStatus(codes.Error, "")
@@ -160,16 +160,3 @@ func (o *observer) callDone(ctx context.Context, op prepaid.Operation, c prepaid
 
 // failed reports whether err is a failure. "Not ready" is no failure: polls of a report usually return it.
 func failed(err error) bool { return err != nil && !errors.Is(err, prepaid.ErrReportNotReady) }
-
-func outcomeName(outcome prepaid.Outcome) string {
-	switch outcome {
-	case prepaid.OutcomeApplied:
-		return "applied"
-	case prepaid.OutcomeRejected:
-		return "rejected"
-	case prepaid.OutcomeNotProcessed:
-		return "not_processed"
-	case prepaid.OutcomeUnknown:
-	}
-	return "unknown"
-}

@@ -31,13 +31,15 @@ func ExampleNew() {
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("70.00"), DestinationAccountID: "another",
 		SourceReference: "payout", DestinationReference: "payout",
 	})
-	fmt.Println(err)
+	fmt.Println(prepaid.OutcomeOf(err))
 	missing, _ := errors.AsType[*prepaidvcr.UnrecordedError](err)
+	fmt.Println(missing)
 	fmt.Println(missing.Differing)
 	fmt.Println(recorder.Stop())
 	// Output:
 	// of-this-test 100.00 active <nil>
-	// prepaid: Accounts.Transfer: not processed: not sent (connect): prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
+	// not_processed
+	// prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
 	// [body.amount]
 	// prepaidvcr: recorded and not requested: Accounts.Transfer, Accounts.Get
 }

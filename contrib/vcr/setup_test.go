@@ -60,7 +60,7 @@ func requireMissing(t *testing.T, err error, value string) *prepaidvcr.Unrecorde
 	t.Helper()
 	missing, ok := errors.AsType[*prepaidvcr.UnrecordedError](err)
 	require.True(t, ok, "%v", err)
-	require.NotContains(t, err.Error(), value)
+	require.NotContains(t, missing.Error(), value)
 	return missing
 }
 

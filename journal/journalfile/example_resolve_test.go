@@ -67,7 +67,7 @@ func ExampleJournal_Resolve() {
 	stats, err := j.Stats()
 	fmt.Println(stats.Done.Count, stats.Done.Sum, stats.Unknown.Count, err)
 	// Output:
-	// outcome unknown
+	// unknown
 	// <nil> done true 1
 	// 1 25.50 0 <nil>
 }

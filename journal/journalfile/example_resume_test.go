@@ -76,6 +76,6 @@ func ExampleJournal_Resume() {
 	}
 	_ = j.Close()
 	// Output:
-	// not processed 100.00
+	// not_processed 100.00
 	// paid: 25.50 74.50
 }

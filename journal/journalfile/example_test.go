@@ -99,7 +99,7 @@ func ExampleJournal_PayAll() {
 	}
 	fmt.Println(srv.Balance(from), srv.Balance(to))
 	// Output:
-	// 25.50 not_sent not processed
+	// 25.50 not_sent not_processed
 	// 25.51 done applied
 	// 25.50 done applied
 	// 25.51 done applied

@@ -90,7 +90,7 @@ func TestSafetyFileIsEnough(t *testing.T) {
 	for i, rule := range file.Attempts {
 		for class, then := range rule.Classes {
 			written[fmt.Sprint(i, " ", class)] = true
-			repeats := then.Next != "end" && then.Outcome == "outcome unknown"
+			repeats := then.Next != "end" && then.Outcome == "unknown"
 			require.Equal(t, class == "keyed" && repeats, then.Next == "repeat", "rule %d of %s", i, class)
 		}
 	}

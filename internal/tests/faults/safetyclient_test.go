@@ -271,7 +271,7 @@ func (f *fileClient) then(o *safetyOperation, class string, r *result) safetyThe
 	case "final":
 		then.Next = "end"
 	case "body":
-		then = safetyThen{"end", "not processed"}
+		then = safetyThen{"end", "not_processed"}
 	}
 	return then
 }
@@ -315,7 +315,7 @@ func (f *fileClient) call(ctx context.Context, name, target string, body []byte)
 	var throttled time.Time
 	last, unknown := f.unknown[key]
 	if unknown && (time.Since(last).Seconds() > s.value("request_id_age") || !f.awaitRepeat(ctx, target, last)) {
-		return "outcome unknown", 0
+		return "unknown", 0
 	}
 	waited, token := unknown, f.token("")
 	for {
@@ -326,9 +326,9 @@ func (f *fileClient) call(ctx context.Context, name, target string, body []byte)
 		}
 		resolves := then.Outcome == "applied" || waited && slices.ContainsFunc(f.Resolves, func(c condition) bool { return f.holds(&c, o, r) })
 		if outcome = then.Outcome; unknown && !resolves {
-			outcome = "outcome unknown"
+			outcome = "unknown"
 		}
-		unknown = outcome == "outcome unknown"
+		unknown = outcome == "unknown"
 		next := f.Next[then.Next]
 		if delete(f.unknown, key); unknown && class == "keyed" {
 			f.unknown[key] = cmp.Or(last, r.began)
