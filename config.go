@@ -256,10 +256,11 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_BASE_URL or PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If PREPAID_CLIENT_SECRET is unset,
 // PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
 // default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
-// counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. If credentials are not set,
-// ClientID and ClientSecret stay empty, for a Config with Token. Errors: a *[ValidationError] that lists all faults by variable.
+// counts as unset. Any other variable that begins with PREPAID_ is refused as mistyped, except those of the tools of this module
+// (PREPAID_EMULATOR_, PREPAID_CONFORMANCE_, PREPAID_HOSTILE_, PREPAID_VCR, PREPAID_TEST_) and of Kubernetes services. If credentials are not
+// set, ClientID and ClientSecret stay empty, for a Config with Token. Errors: a *[ValidationError] that lists all faults by variable.
 func ConfigFromEnv() (Config, error) {
-	config, unread := Config{}, validator{}
+	config, unread := Config{}, environment{known: []string{"PREPAID_ENVIRONMENT", "PREPAID_CLIENT_SECRET", "PREPAID_CLIENT_SECRET_FILE"}}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)
 	readEnv(&unread, "vendor", &config.Vendor, asText)
 	switch os.Getenv("PREPAID_ENVIRONMENT") {
@@ -290,6 +291,7 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
+	unread.refuseOthers()
 	secret, from, rule := secretFromEnv()
 	if err := config.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
 		rule = "must not be " + redact.Mark
@@ -318,9 +320,34 @@ func ConfigFromEnv() (Config, error) {
 	return config, nil
 }
 
+// environment collects the faults of environment variables, and the names that were read.
+type environment struct {
+	validator
+
+	known []string
+}
+
+// refuseOthers adds a fault for each set variable that is not known, unless it belongs to a tool, or to Kubernetes, which sets variables for
+// each service.
+func (v *environment) refuseOthers() {
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		rest, ours := strings.CutPrefix(name, "PREPAID_")
+		family, _, _ := strings.Cut(rest, "_")
+		switch {
+		case !ours, value == "", slices.Contains(v.known, name):
+		case slices.Contains([]string{"CONFORMANCE", "EMULATOR", "HOSTILE", "TEST", "VCR"}, family):
+		case strings.Contains(name, "_SERVICE_"), strings.Contains(name+"_", "_PORT_"):
+		default:
+			v.fault(name, "is not a setting")
+		}
+	}
+}
+
 // readEnv reads the environment variable of a field into to, if the variable is set.
-func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
+func readEnv[T any](v *environment, field string, to *T, parse func(string) (T, error)) {
 	name := envName(field)
+	v.known = append(v.known, name)
 	text := os.Getenv(name)
 	if text == "" {
 		return

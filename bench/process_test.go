@@ -27,7 +27,7 @@ import (
 
 const (
 	// serverVariable makes this test program a server, until its standard input ends.
-	serverVariable = "PREPAID_BENCH_SERVER"
+	serverVariable = "PREPAID_TEST_BENCH_SERVER"
 	// reportLine is a row of a report, escaped for the JSON string.
 	reportLine  = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
 	reportBytes = 256 << 20

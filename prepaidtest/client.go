@@ -32,15 +32,21 @@ func (s *Server) Config() prepaid.Config {
 	return config
 }
 
-// Client is NewClient(s.Config()). The end of the test closes the client with the server.
+// Client returns the client of s: NewClient(s.Config()), made by the first call. Every call returns the same client, which remembers unknown
+// outcomes; for a second process, make one with NewClient. Close, or the end of the test, closes the client with the server.
 func (s *Server) Client() *prepaid.Client {
-	client, err := prepaid.NewClient(s.Config())
-	if err != nil {
-		s.fail("Client: %v", err)
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closing = append(s.closing, client.Close)
-	return client
+	if s.client.Client == nil {
+		client, err := prepaid.NewClient(s.Config())
+		if err != nil {
+			s.fail("Client: %v", err)
+			return nil
+		}
+		s.client, s.closing = ownClient{client}, append(s.closing, client.Close)
+	}
+	return s.client.Client
 }
+
+// ownClient is the client of a server.
+type ownClient struct{ *prepaid.Client }

@@ -45,6 +45,7 @@ type Server struct {
 	http    *http.Server   // nil until serving
 
 	mu      sync.Mutex     // guards all below
+	client  ownClient      // of Client
 	allowed []string       // by AllowOnly; empty for all operations
 	closing []func() error // functions that Close calls first
 }

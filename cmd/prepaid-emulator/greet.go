@@ -56,10 +56,10 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		export("PREPAID_SHOW_DESCRIPTIONS", "true")
 		if float != "" {
 			fmt.Fprint(out, "\nAnd for the programs in examples/:\n\n")
-			export("PREPAID_COMPANY_ID", company.ID.String())
-			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
-			export("PREPAID_FLOAT_ACCOUNT", string(float))
-			export("PREPAID_REPORT_TEMPLATE", prepaidtest.DailySettlement)
+			export("COMPANY_ID", company.ID.String())
+			export("PROGRAM_CLIENT_ID", company.ClientID)
+			export("FLOAT_ACCOUNT", string(float))
+			export("REPORT_TEMPLATE", prepaidtest.DailySettlement)
 		}
 	}
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")

@@ -24,7 +24,7 @@ func exported(t *testing.T, greeting string) map[string]string {
 	}
 	for _, name := range []string{
 		"PREPAID_BASE_URL", "PREPAID_VENDOR", "PREPAID_ENVIRONMENT", "PREPAID_CLIENT_ID", "PREPAID_CLIENT_SECRET", "PREPAID_SHOW_DESCRIPTIONS",
-		"PREPAID_COMPANY_ID", "PREPAID_PROGRAM_CLIENT_ID", "PREPAID_FLOAT_ACCOUNT", "PREPAID_REPORT_TEMPLATE",
+		"COMPANY_ID", "PROGRAM_CLIENT_ID", "FLOAT_ACCOUNT", "REPORT_TEMPLATE",
 	} {
 		t.Setenv(name, found[name])
 	}
@@ -48,10 +48,10 @@ func TestGreetingIsAnEnvironment(t *testing.T) {
 	found := exported(t, p.out.String())
 	require.Len(t, found, 10)
 	client := fromEnv(t)
-	account, err := client.Accounts.Get(t.Context(), prepaid.AccountID(found["PREPAID_FLOAT_ACCOUNT"]))
+	account, err := client.Accounts.Get(t.Context(), prepaid.AccountID(found["FLOAT_ACCOUNT"]))
 	require.NoError(t, err)
-	require.Equal(t, found["PREPAID_COMPANY_ID"], account.CompanyID.String())
-	require.Equal(t, found["PREPAID_PROGRAM_CLIENT_ID"], account.ProgramClientID)
+	require.Equal(t, found["COMPANY_ID"], account.CompanyID.String())
+	require.Equal(t, found["PROGRAM_CLIENT_ID"], account.ProgramClientID)
 	require.Equal(t, prepaid.AccountStatusActive, account.Status)
 	require.Equal(t, "1250.40", account.Balance.String(), "the richest of the first company")
 	_, err = client.Accounts.Get(t.Context(), "nobody")
@@ -99,5 +99,5 @@ func TestGreetingWithoutAnAccountThatCanPay(t *testing.T) {
 	require.NoError(t, os.WriteFile(seed, []byte(`{"companies":[{"id":7,"client_id":"seven"}],"accounts":[{"account_id":"a","company_id":7,"balance":9},
 		{"account_id":"b","company_id":7,"balance":10.5},{"account_id":"c","company_id":7,"balance":100,"status":"closed"}]}`), 0o600))
 	found := exported(t, launch(t, "-log", "off", "-seed", seed).out.String())
-	require.Equal(t, []string{"7", "seven", "b"}, []string{found["PREPAID_COMPANY_ID"], found["PREPAID_PROGRAM_CLIENT_ID"], found["PREPAID_FLOAT_ACCOUNT"]})
+	require.Equal(t, []string{"7", "seven", "b"}, []string{found["COMPANY_ID"], found["PROGRAM_CLIENT_ID"], found["FLOAT_ACCOUNT"]})
 }

@@ -137,7 +137,7 @@ func TestMigrateAfterAnotherTool(t *testing.T) {
 	t.Parallel()
 	psql, err := exec.LookPath("psql")
 	if err != nil {
-		require.NotEqual(t, "required", os.Getenv("PREPAID_POSTGRES"), "psql is not installed")
+		require.NotEqual(t, "required", os.Getenv("PREPAID_TEST_POSTGRES"), "psql is not installed")
 		t.Skip("psql is not installed")
 	}
 	pool := emptyPool(t)

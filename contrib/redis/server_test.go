@@ -25,10 +25,10 @@ func startServer(t *testing.T) *server {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		if os.Getenv("PREPAID_REDIS") == "required" {
-			t.Fatal("redis-server is not installed, and PREPAID_REDIS=required asks for it")
+		if os.Getenv("PREPAID_TEST_REDIS") == "required" {
+			t.Fatal("redis-server is not installed, and PREPAID_TEST_REDIS=required asks for it")
 		}
-		t.Skip("redis-server is not installed; PREPAID_REDIS=required makes this a failure")
+		t.Skip("redis-server is not installed; PREPAID_TEST_REDIS=required makes this a failure")
 	}
 	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // that of t may be too long for a socket
 	require.NoError(t, err)

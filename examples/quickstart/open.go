@@ -35,13 +35,13 @@ func open() (*program, error) {
 	if !config.TestEnvironment {
 		return nil, errors.New("PREPAID_ENVIRONMENT must be test: this program issues cards and moves money")
 	}
-	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)
+	company, err := strconv.ParseInt(os.Getenv("COMPANY_ID"), 10, 64)
 	p := &program{
-		company: prepaid.CompanyID(company), clientID: os.Getenv("PREPAID_PROGRAM_CLIENT_ID"),
-		float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")),
+		company: prepaid.CompanyID(company), clientID: os.Getenv("PROGRAM_CLIENT_ID"),
+		float: prepaid.AccountID(os.Getenv("FLOAT_ACCOUNT")),
 	}
 	if err != nil || p.clientID == "" || p.float == "" {
-		return nil, errors.New("PREPAID_COMPANY_ID (a number), PREPAID_PROGRAM_CLIENT_ID and PREPAID_FLOAT_ACCOUNT are required")
+		return nil, errors.New("COMPANY_ID (a number), PROGRAM_CLIENT_ID and FLOAT_ACCOUNT are required")
 	}
 	if p.client, err = prepaid.NewClient(config); err != nil {
 		return nil, err

@@ -33,9 +33,9 @@ func open(listener net.Listener) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)
+	company, err := strconv.ParseInt(os.Getenv("COMPANY_ID"), 10, 64)
 	if err != nil || os.Getenv("WEBHOOK_INBOX") == "" {
-		return nil, errors.New("PREPAID_COMPANY_ID (a number) and WEBHOOK_LISTEN, _URI, _KEY_ID, _KEY_FILE and _INBOX are required")
+		return nil, errors.New("COMPANY_ID (a number) and WEBHOOK_LISTEN, _URI, _KEY_ID, _KEY_FILE and _INBOX are required")
 	}
 	key, err := os.ReadFile(os.Getenv("WEBHOOK_KEY_FILE")) // 64 hex characters; a new key needs a new ID
 	if err != nil {

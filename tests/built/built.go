@@ -139,11 +139,11 @@ func (b *Text) String() string {
 	return b.text.String()
 }
 
-// NeedTool skips the test without an outside program, or fails it if PREPAID_REQUIRE_TOOLS is 1.
+// NeedTool skips the test without an outside program, or fails it if PREPAID_TEST_REQUIRE_TOOLS is 1.
 func NeedTool(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		require.NotEqual(t, "1", os.Getenv("PREPAID_REQUIRE_TOOLS"), "%s is not installed, and PREPAID_REQUIRE_TOOLS=1 asks for it", name)
-		t.Skipf("NOT CHECKED: %s is not installed; set PREPAID_REQUIRE_TOOLS=1 to fail instead", name)
+		require.NotEqual(t, "1", os.Getenv("PREPAID_TEST_REQUIRE_TOOLS"), "%s is not installed, and PREPAID_TEST_REQUIRE_TOOLS=1 asks for it", name)
+		t.Skipf("NOT CHECKED: %s is not installed; set PREPAID_TEST_REQUIRE_TOOLS=1 to fail instead", name)
 	}
 }

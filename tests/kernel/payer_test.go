@@ -28,7 +28,7 @@ import (
 )
 
 // payerVariable holds a setup for a process of the test binary that is to pay.
-const payerVariable = "PREPAID_NETCUT_PAYER"
+const payerVariable = "PREPAID_TEST_NETCUT_PAYER"
 
 // setup is a payer's job. It pays until the outcome of each payment is known.
 type setup struct {

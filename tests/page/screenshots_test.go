@@ -11,11 +11,11 @@ import (
 	"github.com/cardprograms/prepaid/tests/programs/emulator"
 )
 
-// TestScreenshots makes the pictures of docs/emulator.md in the directory PREPAID_SCREENSHOTS.
+// TestScreenshots makes the pictures of docs/emulator.md in the directory PREPAID_TEST_SCREENSHOTS.
 func TestScreenshots(t *testing.T) {
-	directory := os.Getenv("PREPAID_SCREENSHOTS")
+	directory := os.Getenv("PREPAID_TEST_SCREENSHOTS")
 	if directory == "" {
-		t.Skip("PREPAID_SCREENSHOTS names no directory")
+		t.Skip("PREPAID_TEST_SCREENSHOTS names no directory")
 	}
 	b := startBrowser(t).in(t, browserForm{})
 	p := emulator.Start(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")

@@ -30,14 +30,14 @@ type browserForm struct {
 	noJavaScript bool
 }
 
-// needBrowser skips the test if there is no browser, unless PREPAID_BROWSER=required demands one.
+// needBrowser skips the test if there is no browser, unless PREPAID_TEST_BROWSER=required demands one.
 func needBrowser(t *testing.T) string {
 	t.Helper()
 	driver, err := exec.LookPath("chromedriver")
-	if err != nil && os.Getenv("PREPAID_BROWSER") != "required" {
+	if err != nil && os.Getenv("PREPAID_TEST_BROWSER") != "required" {
 		t.Skip("chromedriver is not installed: the page is not looked at in a browser")
 	}
-	require.NoError(t, err, "PREPAID_BROWSER=required, and there is no chromedriver")
+	require.NoError(t, err, "PREPAID_TEST_BROWSER=required, and there is no chromedriver")
 	return driver
 }
 

@@ -58,7 +58,7 @@ func TestExamples(t *testing.T) {
 			expected, err := os.ReadFile(filepath.Join(directory, "expect.txt"))
 			require.NoError(t, err)
 			code, out, errOut := run(t, nil, name)
-			if strings.Contains(errOut, "install Postgres first") && os.Getenv("PREPAID_POSTGRES") != "required" {
+			if strings.Contains(errOut, "install Postgres first") && os.Getenv("PREPAID_TEST_POSTGRES") != "required" {
 				t.Skip(errOut)
 			}
 			require.Zero(t, code, out+errOut)

@@ -61,11 +61,11 @@ func Start(tb testing.TB, options Options) *Server {
 }
 
 // Check ends a test for which [Run] returned an error: it skips the test if err is [ErrNotInstalled] and
-// PREPAID_POSTGRES is not "required", and fails it otherwise.
+// PREPAID_TEST_POSTGRES is not "required", and fails it otherwise.
 func Check(tb testing.TB, err error) {
 	tb.Helper()
-	if errors.Is(err, ErrNotInstalled) && os.Getenv("PREPAID_POSTGRES") != "required" {
-		tb.Skipf("%v; PREPAID_POSTGRES=required makes this a failure", err)
+	if errors.Is(err, ErrNotInstalled) && os.Getenv("PREPAID_TEST_POSTGRES") != "required" {
+		tb.Skipf("%v; PREPAID_TEST_POSTGRES=required makes this a failure", err)
 	}
 	if err != nil {
 		tb.Fatal(err)

@@ -2,7 +2,7 @@
 //
 //	disburse -run payroll-2026-11 -date 2026-11-30 payroll.csv >summary.csv
 //
-// It pays from the account PREPAID_FLOAT_ACCOUNT of the service if PREPAID_BASE_URL is set. Otherwise it pays payments.csv on an
+// It pays from the account FLOAT_ACCOUNT of the service if PREPAID_BASE_URL is set. Otherwise it pays payments.csv on an
 // emulator inside this process.
 package main
 

@@ -28,9 +28,9 @@ func open(file string) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	float := prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))
+	float := prepaid.AccountID(os.Getenv("FLOAT_ACCOUNT"))
 	if float == "" || file == "" {
-		return nil, errors.New("PREPAID_FLOAT_ACCOUNT and a file are required")
+		return nil, errors.New("FLOAT_ACCOUNT and a file are required")
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {

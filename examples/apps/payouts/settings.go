@@ -33,16 +33,16 @@ func settingsFromEnv() (*settings, error) {
 		return nil, err
 	}
 	config.UserAgent, config.Logger = "payouts", slog.Default()
-	key, err := os.ReadFile(os.Getenv("PREPAID_PAYOUTS_KEY_FILE"))
+	key, err := os.ReadFile(os.Getenv("PAYOUTS_KEY_FILE"))
 	if err != nil {
-		return nil, fmt.Errorf("PREPAID_PAYOUTS_KEY_FILE: %w", err)
+		return nil, fmt.Errorf("PAYOUTS_KEY_FILE: %w", err)
 	}
 	s := &settings{
-		config: config, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")), database: os.Getenv("PREPAID_PAYOUTS_DATABASE"),
+		config: config, float: prepaid.AccountID(os.Getenv("FLOAT_ACCOUNT")), database: os.Getenv("PAYOUTS_DATABASE"),
 		key: prepaid.NewSecret(strings.TrimSpace(string(key))),
 	}
 	if s.float == "" || s.database == "" {
-		return nil, errors.New("PREPAID_FLOAT_ACCOUNT and PREPAID_PAYOUTS_DATABASE are required")
+		return nil, errors.New("FLOAT_ACCOUNT and PAYOUTS_DATABASE are required")
 	}
 	return s, nil
 }
@@ -51,7 +51,7 @@ func settingsFromEnv() (*settings, error) {
 func (s *settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(s.database)
 	if err != nil {
-		return nil, errors.New("PREPAID_PAYOUTS_DATABASE cannot be read") // err may contain the password
+		return nil, errors.New("PAYOUTS_DATABASE cannot be read") // err may contain the password
 	}
 	config.MaxConns = max(config.MaxConns, 10) // the workers of a process need seven connections
 	return pgxpool.NewWithConfig(ctx, config)

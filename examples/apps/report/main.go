@@ -2,7 +2,7 @@
 //
 //	report 2026-11-20.csv
 //
-// The same command again continues a run that was interrupted. It uses the template PREPAID_REPORT_TEMPLATE of the service if
+// The same command again continues a run that was interrupted. It uses the template REPORT_TEMPLATE of the service if
 // PREPAID_BASE_URL is set, otherwise an emulator inside this process.
 package main
 
@@ -40,9 +40,9 @@ func run(ctx context.Context, file string) error {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		return emulate(ctx)
 	}
-	template := os.Getenv("PREPAID_REPORT_TEMPLATE")
+	template := os.Getenv("REPORT_TEMPLATE")
 	if template == "" || file == "" {
-		return errors.New("PREPAID_REPORT_TEMPLATE and a file are required")
+		return errors.New("REPORT_TEMPLATE and a file are required")
 	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {

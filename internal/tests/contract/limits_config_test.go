@@ -147,6 +147,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		"CLIENT_SECRET=|CLIENT_SECRET_FILE=" + emptyFile:            "CLIENT_SECRET_FILE must name a file that is not empty",
 		"BASE_URL=|VENDOR=|CLIENT_ID=|CLIENT_SECRET=":               "BASE_URL is|VENDOR is|CLIENT_ID is required without Config.Token|CLIENT_SECRET or",
 		"BASE_URL=|ENVIRONMENT=qzxwv|CLIENT_ID=|INSECURE_HTTP=true": "BASE_URL is|INSECURE_HTTP requires|CLIENT_ID is|ENVIRONMENT must",
+		"ATTEMPT_TIMEOUTS=qzxwv|PROXY_URL=":                         "ATTEMPT_TIMEOUTS is not a setting",
 		// A missing value does not hide a wrong one.
 		"BASE_URL=http://qzxwv.example|VENDOR=|CLIENT_ID=qzxwv:": "BASE_URL must be https|BASE_URL must end|VENDOR is|CLIENT_ID must",
 	} {
@@ -181,6 +182,10 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_ENVIRONMENT": "production"}, false, "secret"},
 		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, true, "from file: é"},
 		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, true, "secret"}, // the variable comes first
+		{map[string]string{ // of tools and of Kubernetes
+			"PREPAID_EMULATOR_LISTEN": "a", "PREPAID_TEST_POSTGRES": "a", "PREPAID_SERVICE_HOST": "a", "PREPAID_API_SERVICE_PORT": "1", "PREPAID_PORT": "a",
+			"PREPAID_PORT_443_TCP_ADDR": "a",
+		}, true, "secret"},
 	} {
 		setEnv(t, row.set)
 		config, err := prepaid.ConfigFromEnv()

@@ -4,7 +4,7 @@
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
-// The package needs Linux, root and the program ip of iproute2. Without them, [New] skips the test, or fails if PREPAID_NETNS=required.
+// The package needs Linux, root and the program ip of iproute2. Without them, [New] skips the test, or fails if PREPAID_TEST_NETNS=required.
 // Namespaces have no names and no files: they end with the test, or with its process, however the process ends.
 package netns
 
@@ -46,7 +46,7 @@ type Segment struct {
 
 var errUnavailable = errors.New("network namespaces need Linux, root and ip of iproute2")
 
-// Need skips the test if a program is missing, or fails if PREPAID_NETNS=required.
+// Need skips the test if a program is missing, or fails if PREPAID_TEST_NETNS=required.
 func Need(tb testing.TB, program string) {
 	tb.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -57,8 +57,8 @@ func Need(tb testing.TB, program string) {
 // check skips or fails the test if there is no link.
 func check(tb testing.TB, err error) {
 	tb.Helper()
-	if errors.Is(err, errUnavailable) && os.Getenv("PREPAID_NETNS") != "required" {
-		tb.Skipf("%v; PREPAID_NETNS=required makes this a failure", err)
+	if errors.Is(err, errUnavailable) && os.Getenv("PREPAID_TEST_NETNS") != "required" {
+		tb.Skipf("%v; PREPAID_TEST_NETNS=required makes this a failure", err)
 	}
 	if err != nil {
 		tb.Fatal(err)

@@ -45,12 +45,12 @@ func Source(t testing.TB) []*ast.File {
 	return files
 }
 
-// Committed requires that a file of the repository has a text. With PREPAID_RENEW it writes the file instead. A failure shows the
+// Committed requires that a file of the repository has a text. With PREPAID_TEST_RENEW it writes the file instead. A failure shows the
 // lines from the first difference on.
 func Committed(t testing.TB, name, text string) {
 	t.Helper()
 	path := filepath.Join(Root(t), filepath.FromSlash(name))
-	if os.Getenv("PREPAID_RENEW") != "" {
+	if os.Getenv("PREPAID_TEST_RENEW") != "" {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	read, err := os.ReadFile(path)

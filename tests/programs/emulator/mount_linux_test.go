@@ -18,8 +18,8 @@ func TestStateFileMountedAlone(t *testing.T) {
 	t.Parallel()
 	built.NeedTool(t, "unshare")
 	if err := exec.CommandContext(t.Context(), "unshare", "--map-root-user", "--mount", "true").Run(); err != nil {
-		require.NotEqual(t, "required", os.Getenv("PREPAID_NETNS"), "no mount namespaces: %v", err)
-		t.Skipf("no mount namespaces: %v; PREPAID_NETNS=required makes this a failure", err)
+		require.NotEqual(t, "required", os.Getenv("PREPAID_TEST_NETNS"), "no mount namespaces: %v", err)
+		t.Skipf("no mount namespaces: %v; PREPAID_TEST_NETNS=required makes this a failure", err)
 	}
 	path := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
