@@ -124,7 +124,7 @@ func setEnv(t *testing.T, changes map[string]string) {
 	values := map[string]string{
 		"PREPAID_BASE_URL": "https://service.example/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "id", "PREPAID_CLIENT_SECRET": "secret", "PREPAID_CLIENT_SECRET_FILE": "",
-		"PREPAID_INSECURE_HTTP": "", "PREPAID_RETRY_MIN_WAIT": "",
+		"PREPAID_INSECURE_HTTP": "", "PREPAID_RETRY_MIN_WAIT": "", "PREPAID_ATTEMPT_TIMEOUTS": "",
 	}
 	maps.Copy(values, changes)
 	for name, value := range values {
