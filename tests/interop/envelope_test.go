@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,22 +15,8 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/envelope"
 	"github.com/cardprograms/prepaid/internal/tests/operator"
+	"github.com/cardprograms/prepaid/tests/built"
 )
-
-// requireTool returns the path of an outside program. Without the program the test is skipped, or fails when
-// PREPAID_REQUIRE_TOOLS is 1, so that a build meant to check against it cannot pass without it.
-func requireTool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	if os.Getenv("PREPAID_REQUIRE_TOOLS") == "1" {
-		t.Fatalf("%s is not installed, and PREPAID_REQUIRE_TOOLS=1 asks for it", name)
-	}
-	t.Skipf("NOT CHECKED: %s is not installed; set PREPAID_REQUIRE_TOOLS=1 to fail instead", name)
-	return ""
-}
 
 // runTool executes an outside program and returns its output.
 func runTool(t *testing.T, stdin []byte, program string, arguments ...string) ([]byte, error) {
@@ -71,7 +56,7 @@ func seal(t *testing.T, hash, mgf1, otp, pin string) envelope.Sealed {
 
 func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 	t.Parallel()
-	openssl := requireTool(t, "openssl")
+	built.NeedTool(t, "openssl")
 	keyFile := filepath.Join(t.TempDir(), "key.pem")
 	require.NoError(t, os.WriteFile(keyFile, keyPEM(t), 0o600))
 
@@ -85,7 +70,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 		if mgf1 != "" { // by default OpenSSL uses hash too
 			arguments = append(arguments, "-pkeyopt", "rsa_mgf1_md:"+strings.ToLower(mgf1))
 		}
-		return runTool(t, wrapped, openssl, arguments...)
+		return runTool(t, wrapped, "openssl", arguments...)
 	}
 	for _, c := range hashCases {
 		t.Run(fmt.Sprintf("%s MGF1 %s", c.hash, c.mgf1), func(t *testing.T) {
@@ -97,7 +82,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 
 			data, err := hex.DecodeString(sealed.Data)
 			require.NoError(t, err)
-			payload, err := runTool(t, data, openssl, "enc", "-d", "-aes-128-cbc", "-K", hex.EncodeToString(ephemeral), "-iv", sealed.IV)
+			payload, err := runTool(t, data, "openssl", "enc", "-d", "-aes-128-cbc", "-K", hex.EncodeToString(ephemeral), "-iv", sealed.IV)
 			require.NoError(t, err)
 			require.Equal(t, `{"otp":"12\"34é","pin":"0042"}`, string(payload))
 		})
@@ -112,51 +97,13 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 
 func TestOpenSSLAgreesOnTheFingerprint(t *testing.T) {
 	t.Parallel()
-	openssl := requireTool(t, "openssl")
+	built.NeedTool(t, "openssl")
 	data := operator.PEM("CERTIFICATE", operator.Certificate(t, &operator.Key().PublicKey))
 	certificate, rule := envelope.ParseCertificate(data)
 	require.Empty(t, rule)
-	out, err := runTool(t, data, openssl, "x509", "-noout", "-fingerprint", "-sha256")
+	out, err := runTool(t, data, "openssl", "x509", "-noout", "-fingerprint", "-sha256")
 	require.NoError(t, err)
 	_, fingerprint, found := strings.Cut(strings.TrimSpace(string(out)), "=")
 	require.True(t, found)
 	require.Equal(t, strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")), envelope.Fingerprint(certificate))
-}
-
-// nodeOpen reads {"key": PEM, "hash": …, "envelope": {…}} and writes the payload. Node has one option for both hashes.
-const nodeOpen = `
-const crypto = require('node:crypto');
-const { key, hash, envelope } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
-const bytes = (name) => Buffer.from(envelope[name], 'hex');
-const ephemeral = crypto.privateDecrypt({
-  key,
-  padding: crypto.constants.RSA_PKCS1_OAEP_PADDING,
-  oaepHash: hash.toLowerCase(),
-}, bytes('Key'));
-const aes = crypto.createDecipheriv('aes-128-cbc', ephemeral, bytes('IV'));
-process.stdout.write(Buffer.concat([aes.update(bytes('Data')), aes.final()]));
-`
-
-func TestNodeOpensTheEnvelope(t *testing.T) {
-	t.Parallel()
-	node := requireTool(t, "node")
-	open := func(t *testing.T, hash, mgf1 string) ([]byte, error) {
-		sealed := seal(t, hash, mgf1, "12\"34é", "0042")
-		input, err := json.Marshal(map[string]any{"key": string(keyPEM(t)), "hash": hash, "envelope": sealed})
-		require.NoError(t, err)
-		return runTool(t, input, node, "-e", nodeOpen)
-	}
-	for _, hash := range []string{"SHA256", "SHA512"} {
-		t.Run(hash, func(t *testing.T) {
-			t.Parallel()
-			payload, err := open(t, hash, "")
-			require.NoError(t, err)
-			require.Equal(t, `{"otp":"12\"34é","pin":"0042"}`, string(payload))
-		})
-	}
-	t.Run("another MGF1 hash fails", func(t *testing.T) {
-		t.Parallel()
-		_, err := open(t, "SHA256", "SHA1")
-		require.Error(t, err)
-	})
 }
