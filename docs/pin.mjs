@@ -36,7 +36,9 @@ function fromPEM(text) {
 // publicKey returns the SubjectPublicKeyInfo, which follows version, serial number, signature algorithm, issuer, validity and
 // subject. A certificate of X.509 version 1 has no version field.
 function publicKey(der) {
-  let at = element(der, element(der, 0).content).content; // in Certificate, in TBSCertificate
+  const { content, end } = element(der, 0);
+  if (end !== der.length) throw new TypeError('certificate must be X.509: PEM as text, or DER as bytes');
+  let at = element(der, content).content;
   for (let skip = der[at] === 0xa0 ? 6 : 5; skip > 0; skip--) at = element(der, at).end;
   return der.subarray(at, element(der, at).end);
 }
@@ -50,6 +52,5 @@ function element(der, at) {
     content += bytes.length;
     length = bytes.reduce((value, byte) => value * 256 + byte, 0);
   }
-  if (!(content + length <= der.length)) throw new TypeError('certificate must be X.509 in DER or PEM form');
   return { content, end: content + length };
 }

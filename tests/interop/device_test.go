@@ -43,12 +43,15 @@ import assert from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { sealPIN } from '../../docs/pin.mjs';
 const { vectors: { certificate, payloads }, damaged, certificates } = JSON.parse(readFileSync(0, 'utf8'));
-for (const refused of damaged) await assert.rejects(sealPIN(refused, '1', '2'), /certificate must/);
+const [der, ...others] = certificates.map((each) => Buffer.from(each, 'base64'));
+for (const refused of [...damaged, Buffer.from(certificate), der.subarray(0, -1), Buffer.concat([der, Buffer.of(0)])]) {
+  await assert.rejects(sealPIN(refused, '1', '2'), /certificate must/);
+}
 for (const refused of [[1, '2'], ['1', 2], ['', '2'], ['1', undefined], ['1', '2', 'SHA1']]) {
   await assert.rejects(sealPIN(certificate, ...refused), TypeError);
 }
 const sealed = [];
-for (const each of [certificate, ...certificates.map((der) => Buffer.from(der, 'base64'))]) {
+for (const each of [certificate, der, ...others]) {
   for (const { otp, pin } of payloads) {
     for (const hash of [undefined, 'SHA256', 'SHA512']) sealed.push(await sealPIN(each, otp, pin, hash));
   }
