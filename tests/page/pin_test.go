@@ -59,7 +59,7 @@ func aPINIsSealedInThePage(b *browser) {
 			_, err = step(r.Context(), sealed)
 		}
 		if err != nil {
-			http.Error(w, "refused", http.StatusUnprocessableEntity)
+			w.WriteHeader(http.StatusUnprocessableEntity)
 		}
 	})
 	server := httptest.NewServer(app)
