@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/tests/built"
 	"github.com/cardprograms/prepaid/transport"
 )
 
@@ -55,7 +56,7 @@ http {
 // startNginx starts nginx on a Unix socket until the end of the test, and returns a dialer of this socket.
 func startNginx(t *testing.T, http2 bool, setting string) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
-	program := requireTool(t, "nginx")
+	built.NeedTool(t, "nginx")
 	files, err := os.MkdirTemp("", "nginx") //nolint:usetesting // the path of a socket must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(files)) })
@@ -77,7 +78,7 @@ func startNginx(t *testing.T, http2 bool, setting string) func(context.Context, 
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(files, name), content, 0o600))
 	}
-	command := exec.CommandContext(t.Context(), program, "-p", files, "-e", "stderr", "-c", "config")
+	command := exec.CommandContext(t.Context(), "nginx", "-p", files, "-e", "stderr", "-c", "config")
 	var printed bytes.Buffer
 	command.Stderr = &printed
 	require.NoError(t, command.Start())

@@ -23,6 +23,7 @@ func TestInABrowser(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		theLiveUpdateKeepsThePage(b.in(t, browserForm{}), emulator.Start(t, "-log", "off"))
 	})
+	t.Run("pin", func(t *testing.T) { aPINIsSealedInThePage(b.in(t, browserForm{phone: true})) })
 	t.Run("requests", func(t *testing.T) {
 		p := emulator.Start(t, "-log", "off")
 		p.Call("GET", "accounts/EA404", "")

@@ -1,2 +1,2 @@
-// Package page tests the page of cmd/prepaid-emulator in a browser.
+// Package page tests in a browser: the page of cmd/prepaid-emulator, and the code of docs/pin.md.
 package page

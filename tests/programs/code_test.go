@@ -99,7 +99,7 @@ func TestDocumentLinks(t *testing.T) {
 		require.NoError(t, err)
 		documents = append(documents, found...)
 	}
-	link := regexp.MustCompile(`\]\(([^)#:]+\.(?:md|go|png))(#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]+\.(?:md|go|png|mjs|json))(#[^)]*)?\)`)
 	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, and a way to open a
-// sealed value.
+// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, a way to open a sealed value, and test
+// vectors.
 package operator
 
 import (
@@ -12,13 +12,20 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 // Key returns the operator's private key, which is the same during the life of a process.
@@ -92,4 +99,37 @@ func Open(private *rsa.PrivateKey, data, wrapped, iv string, hash, mgf1 crypto.H
 		return "", err
 	}
 	return Decrypt(ephemeral, data, iv)
+}
+
+// Vectors are test vectors for programs in any language. OpenSSL made them; never change a value, since devices test with copies.
+type Vectors struct {
+	Certificate string `json:"certificate"` // PEM
+	PrivateKey  string `json:"private_key"`
+	Fingerprint string `json:"public_key_fingerprint"`
+	AESKey      string `json:"aes_key"`
+	IV          string `json:"iv"`
+	Payloads    []struct {
+		OTP           string `json:"otp"`
+		PIN           string `json:"pin"`
+		Payload       string `json:"payload"`
+		EncryptedData string `json:"encrypted_data"` // under AESKey and IV
+	} `json:"payloads"`
+	EncryptedKeys []struct {
+		Hash         string `json:"oaep_hashing_algorithm"`
+		MGF1Hash     string `json:"mgf1_hash"`
+		EncryptedKey string `json:"encrypted_key"` // of AESKey
+	} `json:"encrypted_keys"`
+}
+
+// ReadVectors returns the vectors and their private key.
+func ReadVectors(t testing.TB) (v Vectors, private *rsa.PrivateKey) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(tree.Root(t), "docs", "pin-vectors.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &v))
+	block, _ := pem.Decode([]byte(v.PrivateKey))
+	require.NotNil(t, block)
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	require.NoError(t, err)
+	return v, key.(*rsa.PrivateKey)
 }
