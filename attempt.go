@@ -167,13 +167,7 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 		if c.observer.traces != nil {
 			c.last.queued = time.Now()
 		}
-		var slot ratelimit.Slot
-		var err error
-		if c.request.awaited == nil {
-			slot, err = c.core.limiter.Acquire(ctx, c.lane)
-		} else {
-			slot, err = c.slotAhead(ctx, c.request.awaited)
-		}
+		slot, err := c.acquire(ctx)
 		switch {
 		case err != nil:
 			return nil, limiterError(ctx, err)
@@ -190,6 +184,16 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 		slot.Release(ratelimit.Feedback{NotSent: true})
 	}
 	return nil, &TokenError{Err: token.ErrRefused}
+}
+
+func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
+	if c.observer.traces != nil {
+		defer c.observer.waiting(ctx)()
+	}
+	if c.request.awaited != nil {
+		return c.slotAhead(ctx, c.request.awaited)
+	}
+	return c.core.limiter.Acquire(ctx, c.lane)
 }
 
 // add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the

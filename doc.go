@@ -57,12 +57,13 @@
 // [ErrClosed]; and the context's error. An iterator may also return *[IncompleteListError].
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text, unless
-// [Config].ShowDescriptions adds that text. A correlation ID may appear. Everything else is in fields.
+// [Config].ShowDescriptions adds that text. It has the request ID and the correlation ID of a payment, to search for. Everything else is in
+// fields.
 //
 // # Values
 //
 // An [Amount] is exact. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. An enumeration value that the
-// reference does not list is kept as received, and its method Known returns false. A [Secret] is never printed, not even in JSON. In fmt
+// reference does not list is kept as received; [Known] reports it. A [Secret] is never printed, not even in JSON. In fmt
 // and slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted. Log such values one
 // by one, because a JSON log writes a slice as JSON.
 //
@@ -71,6 +72,12 @@
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace] observes every attempt, pause and token. Operations
 // are named by method and path template, without IDs, so that they can be metric labels. A context may add a Trace ([WithTrace]); only
 // [Config].Propagate lets a context change a request.
+//
+// # For authors of stores
+//
+// Package journal stores payments in a file, and contrib/postgres in a database. Another store needs [PaymentParams], and the rules for a
+// payment of unknown outcome: [AccountsService.NotBefore] and [AccountsService.AwaitRepeat] say when it may be sent again, and
+// [ProvesNotApplied] says what a refusal proves. Programs that only pay need none of these.
 package prepaid
 
 //go:generate go -C tools run ./wiregen -w

@@ -42,6 +42,9 @@ type Trace struct {
 	CallStart func(ctx context.Context, op Operation) context.Context
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
+	// Waiting is called each second while an attempt waits for the limiter, from another goroutine, so that a progress display does not look
+	// hung: a payroll that has used the service's 1,000 requests waits up to 10 s.
+	Waiting func(ctx context.Context, op Operation, waited time.Duration)
 	// AttemptStart is called before a request is sent. The request uses the returned context, which must be derived from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
@@ -166,6 +169,35 @@ func (o observer) throttled(ctx context.Context, waited time.Duration) {
 		if t.Throttled != nil {
 			o.guarded(func() { t.Throttled(ctx, o.op, waited) })
 		}
+	}
+}
+
+// waiting reports each second, until stop returns, that an attempt waits for the limiter.
+func (o observer) waiting(ctx context.Context) (stop func()) {
+	if !slices.ContainsFunc(o.traces, func(t *Trace) bool { return t.Waiting != nil }) {
+		return func() {}
+	}
+	began, done, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		seconds := time.NewTicker(time.Second)
+		defer seconds.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-seconds.C:
+			}
+			for _, t := range o.traces {
+				if t.Waiting != nil {
+					o.guarded(func() { t.Waiting(ctx, o.op, time.Since(began)) })
+				}
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
 	}
 }
 

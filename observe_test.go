@@ -167,6 +167,29 @@ func TestTracePanics(t *testing.T) {
 	})
 }
 
+// Each second of a wait for the limiter is reported while it lasts, and no longer.
+func TestTraceWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var seen []time.Duration // no hook runs after its wait
+		trace := &prepaid.Trace{Waiting: func(_ context.Context, op prepaid.Operation, waited time.Duration) {
+			require.Equal(t, harness.OpGet().Name, op.Name)
+			seen = append(seen, waited)
+			panic("of the hook")
+		}}
+		for _, wait := range []time.Duration{0, 900 * time.Millisecond, 2500 * time.Millisecond} {
+			config := harness.ClockConfig(harness.NewScript(harness.Succeed(harness.OpGet())))
+			config.Limiter = harness.LimiterFunc(func(context.Context) error {
+				time.Sleep(wait)
+				return nil
+			})
+			require.NoError(t, harness.OpGet().Call(prepaid.WithTrace(t.Context(), trace), harness.NewClient(t, config)))
+			time.Sleep(time.Minute)
+		}
+		require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, seen)
+	})
+}
+
 // A log that panics does not affect the call.
 func TestLogPanics(t *testing.T) {
 	t.Parallel()

@@ -78,29 +78,29 @@ type CategoryRule struct {
 // MerchantRule is a rule for a merchant (card acceptor).
 type MerchantRule struct {
 	// ID is the service's internal merchant identifier; never sent.
-	ID int64 `json:"id,omitzero"`
+	ID int64 `json:"id,omitzero" yaml:"id,omitempty"`
 	// AcquirerID is the merchant's acquirer. Required to add a rule.
-	AcquirerID int64 `json:"acquirer_id"`
+	AcquirerID int64 `json:"acquirer_id" yaml:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier. Required to add a rule.
-	CardAcceptorID string `json:"card_acceptor_id"`
+	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"`
 	// Description is required to add a rule.
-	Description string `json:"description"`
+	Description string `json:"description" yaml:"description"`
 }
 
 // TerminalRule is a rule for a terminal.
 type TerminalRule struct {
 	// ID is the service's internal terminal identifier; never sent.
-	ID int64 `json:"id,omitzero"`
+	ID int64 `json:"id,omitzero" yaml:"id,omitempty"`
 	// AcquirerID is the terminal's acquirer. Required to add a rule.
-	AcquirerID int64 `json:"acquirer_id"`
+	AcquirerID int64 `json:"acquirer_id" yaml:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier. Required to add a rule.
-	CardAcceptorID string `json:"card_acceptor_id"`
+	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"`
 	// TerminalID is the terminal's identifier. Required to add a rule.
-	TerminalID string `json:"terminal_id"`
+	TerminalID string `json:"terminal_id" yaml:"terminal_id"`
 	// CardAcceptorNameLocation is the merchant's name and place; optional.
-	CardAcceptorNameLocation string `json:"card_acceptor_name_location,omitzero"`
+	CardAcceptorNameLocation string `json:"card_acceptor_name_location,omitzero" yaml:"card_acceptor_name_location,omitempty"`
 	// Description is optional.
-	Description string `json:"description,omitzero"`
+	Description string `json:"description,omitzero" yaml:"description,omitempty"`
 }
 
 // Operations that read a policy differ only in their last path segment.

@@ -72,6 +72,38 @@ func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 	}
 }
 
+// While the rate limit holds all payments back, a progress display gets a report each second.
+func TestALongListTellsThatItWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
+		from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+		config := srv.Config()
+		config.RateShare = 0.01 // 10 requests in 10 s
+		client, err := prepaid.NewClient(config)
+		require.NoError(t, err)
+		defer client.Close()
+		list := make([]journal.Payment, 15)
+		for n := range list {
+			params := payment(n)
+			params.DestinationAccountID = to
+			list[n] = journal.Payment{Account: from, Params: params}
+		}
+		var reports atomic.Int64
+		ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{
+			Waiting: func(_ context.Context, op prepaid.Operation, _ time.Duration) {
+				require.Equal(t, "Accounts.Transfer", op.Name)
+				reports.Add(1)
+			},
+		})
+		j, _ := openMemory(t, nil)
+		for _, err := range j.PayAll(ctx, client.Accounts, 2, slices.Values(list)) {
+			require.NoError(t, err)
+		}
+		require.Greater(t, reports.Load(), int64(8))
+	})
+}
+
 // Places send all the time until the last payment was sent once, although one payment in ten then waits for 40 s.
 func TestAWaitingPaymentGivesItsPlaceBack(t *testing.T) {
 	t.Parallel()

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"log"
+	"os"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -21,6 +23,9 @@ const grace = 15 * time.Second
 func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows []row) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	sending = prepaid.WithTrace(sending, &prepaid.Trace{Waiting: func(_ context.Context, _ prepaid.Operation, waited time.Duration) {
+		fmt.Fprintf(os.Stderr, "\rwaiting for the rate limit: %.0f s ", waited.Seconds())
+	}})
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
 	defer stop()
 	list := func(yield func(journal.Payment) bool) {

@@ -143,6 +143,7 @@ func (w *canaryWatch) logger() *slog.Logger {
 func (w *canaryWatch) trace() *prepaid.Trace {
 	return &prepaid.Trace{
 		Throttled: func(_ context.Context, op prepaid.Operation, waited time.Duration) { w.print(op, waited) },
+		Waiting:   func(_ context.Context, op prepaid.Operation, waited time.Duration) { w.print(op, waited) },
 		AttemptStart: func(ctx context.Context, op prepaid.Operation, _ int) context.Context {
 			w.print(op)
 			return ctx
