@@ -188,7 +188,8 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 
 func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
 	if c.observer.traces != nil {
-		defer c.observer.waiting(ctx)()
+		stop := c.observer.waiting(ctx)
+		defer stop()
 	}
 	if c.request.awaited != nil {
 		return c.slotAhead(ctx, c.request.awaited)

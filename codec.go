@@ -191,11 +191,11 @@ func decodeListed(d *jsontext.Decoder, value listed) error {
 		to.SetString(text)
 		return nil
 	case to.Kind() == reflect.Int:
-		number := int(to.Int())
-		if err := decodeInteger(d, &number); err != nil {
+		card := int(to.Int())
+		if err := decodeInteger(d, &card); err != nil {
 			return err
 		}
-		to.SetInt(int64(number))
+		to.SetInt(int64(card))
 		return nil
 	}
 	return wire.ErrSkip

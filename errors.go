@@ -274,7 +274,7 @@ var (
 	ErrPolicyChanged = sentinel.New("prepaid: the policy changed meanwhile")
 )
 
-// Fault is a field and the rule that it breaks, never the value.
+// FieldError is a field and the rule that it breaks, never the value.
 type FieldError struct {
 	// Field is the path, such as "registration.primary_address.country".
 	Field string
