@@ -126,10 +126,8 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	return other.serve(), nil
 }
 
-// Format prints only the address.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.LogValue().String())) }
 
-// LogValue logs only the address.
 func (c *Client) LogValue() slog.Value {
 	address := ""
 	if c.family != nil {

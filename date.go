@@ -83,7 +83,6 @@ func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
 // After reports whether d is after other.
 func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
 
-// IsZero reports whether d is the zero Date.
 func (d Date) IsZero() bool { return d == Date{} }
 
 // String returns YYYY-MM-DD, or "" for the zero Date.
@@ -94,7 +93,6 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
 }
 
-// AppendText appends the form of [Date.MarshalText] to b.
 func (d Date) AppendText(b []byte) ([]byte, error) {
 	switch {
 	case d.IsZero():

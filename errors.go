@@ -86,7 +86,6 @@ func (e *CallError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
 func (e *CallError) knownOutcome() (Outcome, bool) {
@@ -135,10 +134,8 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Format prints Error for every verb.
 func (e APIError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, for JSON logs.
 func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Is matches the code and the sentinel of the status.
@@ -179,7 +176,6 @@ func printableCode(code ErrorCode) string {
 // ErrorCode is the service's error code. It implements error, for errors.Is(err, prepaid.CodeInvalidURI). Unlisted codes are kept.
 type ErrorCode string
 
-// Error returns the code.
 func (c ErrorCode) Error() string { return string(c) }
 
 // Codes of sections 4.8 and 7, each with the operations that return it.
@@ -290,7 +286,6 @@ type ValidationError struct {
 
 func (*ValidationError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
 
-// Error lists the faults on one line.
 func (e *ValidationError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: invalid input: ")
@@ -315,7 +310,6 @@ type TransportError struct {
 	Err error
 }
 
-// Error returns the step and the cause.
 func (e *TransportError) Error() string {
 	text := "prepaid: no complete response"
 	if !e.Sent {
@@ -330,7 +324,6 @@ func (e *TransportError) Error() string {
 	return text
 }
 
-// Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // DecodeError means that a response does not have the declared form, or that an error response has a success status (then Err is its
@@ -346,7 +339,6 @@ type DecodeError struct {
 	Err error
 }
 
-// Error returns status, media type, offset and cause, never content.
 func (e *DecodeError) Error() string {
 	text := fmt.Sprintf("prepaid: undecodable response (status %d, %q, byte %d)", e.StatusCode, e.MediaType, e.Offset)
 	if e.Err != nil {
@@ -355,7 +347,6 @@ func (e *DecodeError) Error() string {
 	return text
 }
 
-// Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 // transferFailedError is [ErrTransferFailed] with the service's correlation ID.
@@ -371,7 +362,6 @@ type TokenError struct {
 	Err error
 }
 
-// Error returns the cause.
 func (e *TokenError) Error() string {
 	if e.Err == nil {
 		return "prepaid: no access token"
@@ -379,7 +369,6 @@ func (e *TokenError) Error() string {
 	return "prepaid: no access token: " + strings.TrimPrefix(e.Err.Error(), "prepaid: ")
 }
 
-// Unwrap returns Err.
 func (e *TokenError) Unwrap() error { return e.Err }
 
 // Is matches [ErrUnauthorized] if the service refused the credentials or token.

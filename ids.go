@@ -86,7 +86,6 @@ func (n transactionNumber) MarshalJSON() ([]byte, error) {
 	return []byte(n), nil
 }
 
-// String returns the ID in decimal.
 func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 const (
@@ -263,7 +262,6 @@ func (s Secret) Reveal() string {
 	return s[0]()
 }
 
-// IsZero reports whether s is empty.
 func (s Secret) IsZero() bool { return s[0] == nil }
 
 // Equal compares the values; the time does not depend on where they differ.
@@ -273,15 +271,12 @@ func (s Secret) Equal(other Secret) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// Format writes [REDACTED], whatever the verb and flags.
 func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, redact.Mark) // a formatter has no way to return an error
 }
 
-// LogValue returns [REDACTED].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 
-// MarshalText returns [REDACTED], even if s is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
 var errRedactedSecret = &valueError{"prepaid: secret: the text is a redacted secret, [REDACTED]"}

@@ -330,7 +330,6 @@ func (e *CallError) ids() (attrs []slog.Attr) {
 	return attrs
 }
 
-// LogValue logs status, code and the text of Error.
 func (e APIError) LogValue() slog.Value {
 	return slog.GroupValue(append(e.attrs(), slog.String("error", e.Error()))...)
 }
@@ -343,7 +342,6 @@ func (e *APIError) attrs() []slog.Attr {
 	return attrs
 }
 
-// LogValue logs the fields and the text of Error.
 func (e *ValidationError) LogValue() slog.Value {
 	fields := make([]string, len(e.Faults))
 	for i, fault := range e.Faults {

@@ -48,7 +48,6 @@ func (o Outcome) String() string {
 	return "invalid"
 }
 
-// MarshalText returns the word of String, for logs and stores in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText reads the words of String, and the earlier ones "outcome unknown" and "not processed". Errors: a *[ValidationError].

@@ -62,7 +62,6 @@ func (p *Page[T]) Last() bool {
 	return p.received == 0 && len(p.Items) == 0
 }
 
-// Format prints the page; items with personal data redact themselves.
 func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs the counts: a JSON log would write the items unredacted.
@@ -86,7 +85,6 @@ type IncompleteListError struct {
 // Unwrap returns the cause, such as the *[APIError] of a refused page, or nil.
 func (e *IncompleteListError) Unwrap() error { return e.cause }
 
-// Error returns both numbers.
 func (e *IncompleteListError) Error() string {
 	switch {
 	case errors.Is(e.cause, pages.ErrRepeated):

@@ -41,12 +41,10 @@ type Report struct {
 	TotalRecords int64 `json:"totalrecords"`
 }
 
-// Format prints the sizes, whatever the verb.
 func (r Report) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "Report{Data: %d bytes, TotalRecords: %d}", len(r.Data), r.TotalRecords)
 }
 
-// LogValue logs the sizes.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
@@ -239,7 +237,6 @@ func (r *ReportReader) Report() (*Report, error) {
 	return &Report{Data: data.String(), TotalRecords: total}, nil
 }
 
-// Format prints the run's template and ID, for every verb.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }
@@ -343,18 +340,14 @@ type ReportError struct {
 	Err error
 }
 
-// Error returns the rows, the bytes and the cause, never the run's ID or content.
 func (e *ReportError) Error() string {
 	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %v", e.Rows, e.Bytes, e.Err)
 }
 
-// Format prints Error for every verb, without the ID (the service's text).
 func (e ReportError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, for JSON logs.
 func (e ReportError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Unwrap returns Err.
 func (e *ReportError) Unwrap() error { return e.Err }
 
 var (

@@ -277,16 +277,13 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 // Bytes returns the 32 bytes, to decrypt the response. Never log them.
 func (k EphemeralKey) Bytes() []byte { return []byte(k[0].Reveal()) }
 
-// Format writes [REDACTED], whatever the verb and flags.
 func (k EphemeralKey) Format(f fmt.State, verb rune) { k[0].Format(f, verb) }
 
 // Equal compares the keys, as [Secret.Equal] does.
 func (k EphemeralKey) Equal(other EphemeralKey) bool { return k[0].Equal(other[0]) }
 
-// LogValue returns [REDACTED].
 func (k EphemeralKey) LogValue() slog.Value { return k[0].LogValue() }
 
-// MarshalText returns [REDACTED], also in JSON and XML.
 func (k EphemeralKey) MarshalText() ([]byte, error) { return k[0].MarshalText() }
 
 // encode writes the key for the service, in Base64.
