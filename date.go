@@ -21,12 +21,9 @@ var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY
 // specify the zone. If the service writes midnight of 4 May in Sydney in UTC, the Date is 3 May. A [Cardholder] that was read keeps the
 // date-time, and sends it back unchanged.
 type Date struct {
-	// Year is the year, 1 to 9999.
-	Year int
-	// Month is the month, January to December.
+	Year  int // the year, 1 to 9999
 	Month time.Month
-	// Day is the day of the month, from 1.
-	Day int
+	Day   int // the day of the month, from 1
 }
 
 var (

@@ -96,8 +96,7 @@ const (
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
-	// requestIDTag distinguishes this package's IDs, which contain a day, from other UUIDs.
-	requestIDTag = "7064"
+	requestIDTag = "7064" // distinguishes this package's IDs, which contain a day, from other UUIDs
 )
 
 // RequestID makes a payment safe to repeat: for 30 days the service returns the ID's first result, and moves no money again. Maximum: 100
