@@ -128,8 +128,8 @@ type FreeText struct {
 	Dec2  string `json:"free_dec2" redact:"content"`  // a decimal number, as text
 }
 
-// PortalIdentifier names a cardholder in the portal. All fields but UnlistedMembers are required. It keeps what it was read from, as a
-// [Cardholder] does.
+// PortalIdentifier names a cardholder in the portal. All fields but UnlistedMembers are required. Like a [Cardholder], it keeps what it was
+// read from.
 type PortalIdentifier struct {
 	ClientID     string `json:"client_id"`     // the portal's client
 	ProgramID    string `json:"program_id"`    // the portal's program

@@ -258,7 +258,7 @@ const (
 	decimal128Bias = 6176 // the exponent 0
 )
 
-// MarshalBSONValue returns a Decimal128, so that MongoDB can compare and add amounts.
+// MarshalBSONValue returns a Decimal128, which MongoDB can compare and add.
 func (a Amount) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if !a.valid() {
 		return 0, nil, ErrAmountRange

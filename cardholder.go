@@ -27,7 +27,7 @@ const (
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
 // and each copy of it, also keeps the JSON that the service sent. An unchanged field, such as an expired passport, a date of birth with a
 // time or a name that is not Unicode, is not checked and is sent back as received. json.Marshal writes only the values, without that time
-// and with U+FFFD in that name. In a Cardholder built from fields or from such JSON, all values are new, and U+FFFD is refused.
+// and with U+FFFD in that name. In a Cardholder built from fields or such JSON, all values are new and U+FFFD is refused.
 type Cardholder struct {
 	Title      string `json:"title,omitzero" redact:"personal"`       // at most 50 characters
 	FirstName  string `json:"first_name" redact:"personal"`           // required, at most 50 characters

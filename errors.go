@@ -48,8 +48,8 @@ type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
-// Error returns one line with the request and the correlation ID, for a search. It has no names, amounts or addresses, except for
-// descriptions with [Config].ShowDescriptions.
+// Error returns one line with request and correlation ID, for a search. It has no names, amounts or addresses, except in descriptions
+// ([Config].ShowDescriptions).
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")

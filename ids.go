@@ -233,10 +233,10 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 // field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. [reflect.DeepEqual] is true
 // only if both are empty. Text formats get [REDACTED] and refuse to read it back; gob, CBOR, MongoDB and others without a text form refuse a
 // Secret, except that DynamoDB's library writes and reads it as empty: store secrets elsewhere.
-//
-// It is a closure, because fmt and other users of reflection read a string through an unexported field and follow pointers, but can
-// only print the address of a function. It is in an array, because deep copies skip unexported fields.
 type Secret [1]func() string
+
+// A Secret is a closure, because fmt and other users of reflection read a string through an unexported field and follow pointers, but can
+// only print the address of a function. It is in an array, because deep copies skip unexported fields.
 
 var (
 	_ fmt.Formatter            = Secret{}

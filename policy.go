@@ -151,7 +151,7 @@ func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Ru
 	})
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ChangeRulesParams[Rule]) Validate() error { return validated(p.check) }
 
 func (p ChangeRulesParams[Rule]) check(v *validator) {

@@ -22,7 +22,7 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun       bool   // only reads the policy, and returns the changes
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p EnsureRulesParams[Rule]) Validate() error { return validated(p.check) }
 
 // check checks the wanted rules, even those that exist already and are not sent.
@@ -57,7 +57,7 @@ func ruleIdentity(rule any) (list string, key any) {
 	return "rules", nil
 }
 
-// EnsureRulesResult has the rules last read (with DryRun: expected), without IDs.
+// EnsureRulesResult has the rules last read (DryRun: expected), without IDs.
 type EnsureRulesResult[Rule any] struct {
 	Added     []Rule // rules that did not exist before
 	Replaced  []Rule // rules that had another text before, here with that text

@@ -18,7 +18,7 @@ import (
 // ReportingService runs reports from templates, which alone decide the period and content. Use [Client].Reporting.
 type ReportingService struct{ client *Client }
 
-// RunReportParams is the input of a run. Each method uses the fields that concern it.
+// RunReportParams is the input of a run. A method uses the fields it needs.
 type RunReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts that row, so the
 	// client accepts both counts: a single missing row can go unnoticed. Any other incomplete report is a *[ReportError].

@@ -146,7 +146,7 @@ func (p FindMovementParams) check(v *validator) {
 	}
 }
 
-// MovementFinding is the result of FindMovement. It is evidence, not a decision.
+// MovementFinding is FindMovement's result. It is evidence, not a decision.
 type MovementFinding struct {
 	Transactions []Transaction // those that match; even a single one may be another movement that looks the same: exclude known ones
 	// From is the start of the searched time: From of the params minus the possible lag of the service's clock, at least 2 s.
@@ -155,8 +155,8 @@ type MovementFinding struct {
 }
 
 // FindMovement looks for a movement in an account's history. The error is nil if exactly one transaction matches; with [ErrNotSeen] and
-// [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
-// entry out instead. The Date header shows how the clocks differ; without it, Between allows for 2 minutes.
+// [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or
+// direct entry out instead. The Date header shows how clocks differ; without it, Between allows 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to MovementFinding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
 // the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown, but rejected for a

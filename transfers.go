@@ -399,9 +399,9 @@ func (s *AccountsService) Evidence(now time.Time) []byte {
 	return s.client.alive.Evidence(s.client.base.String(), now)
 }
 
-// UseEvidence adds what Evidence returned in an earlier process. Call it once, before the first payment, and then save Evidence. If the
-// clock was set back in between, by more than no process was running, the evidence has no effect; nor has that of another BaseURL, and
-// other text. A client uses the evidence of one store.
+// UseEvidence adds the Evidence of an earlier process. Call it once, before the first payment, and then save Evidence. If the clock was set
+// back in between, by more than no process was running, the evidence has no effect; nor has that of another BaseURL, and other text. A
+// client uses the evidence of one store.
 func (s *AccountsService) UseEvidence(evidence []byte, now time.Time) {
 	s.client.alive.Use(s.client.base.String(), now, evidence)
 }
