@@ -122,9 +122,10 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 
 // IssueParams is the input of Issue.
 type IssueParams struct {
-	Account         CreateAccountParams // the input of Create; ClientAccountKey is required and must be unique within the program
-	ProgramClientID string              // the program's client_id, to search by; required; if wrong, Issue creates the account but does not find it
-	VisibleWithin   time.Duration       // how long to look for an account that is not visible yet; zero means 30 s
+	Account CreateAccountParams // the input of Create; ClientAccountKey is required and must be unique within the program
+	// ProgramClientID is the client_id of the program, to search by. Required. If it is wrong, Issue creates the account but does not find it.
+	ProgramClientID string
+	VisibleWithin   time.Duration // how long to look for an account that is not visible yet; zero means 30 s
 	// Again says that an earlier run may have created the account: Issue first looks for it, for the whole of VisibleWithin. Set it in every
 	// rerun. If ctx has a deadline, it must be later than the end of VisibleWithin: otherwise Issue looks once and creates nothing.
 	Again bool
