@@ -18,60 +18,43 @@ type AccountsService struct{ client *Client }
 type AccountStatus string
 
 const (
-	// AccountStatusActive: in use.
-	AccountStatusActive AccountStatus = "active"
-	// AccountStatusPreActive: issued, not yet activated.
-	AccountStatusPreActive AccountStatus = "pre_active"
-	// AccountStatusInactive: not in use.
-	AccountStatusInactive AccountStatus = "inactive"
-	// AccountStatusDeactivated: taken out of use.
+	AccountStatusActive      AccountStatus = "active"
+	AccountStatusPreActive   AccountStatus = "pre_active" // issued, not yet activated
+	AccountStatusInactive    AccountStatus = "inactive"
 	AccountStatusDeactivated AccountStatus = "deactivated"
 	// AccountStatusLostOrStolen: reported lost or stolen; only such a card can be replaced.
-	AccountStatusLostOrStolen AccountStatus = "lost_or_stolen"
-	// AccountStatusExpired: past its expiry.
-	AccountStatusExpired AccountStatus = "expired"
-	// AccountStatusSuspectedFraud: blocked for suspected fraud.
-	AccountStatusSuspectedFraud AccountStatus = "suspected_fraud"
-	// AccountStatusClosed: closed.
-	AccountStatusClosed AccountStatus = "closed"
-	// AccountStatusInactivePINTriesExceeded: blocked after too many wrong PINs.
-	AccountStatusInactivePINTriesExceeded AccountStatus = "inactive_pin_tries_exceeded"
-	// AccountStatusVendorInactive: blocked by the operator.
-	AccountStatusVendorInactive AccountStatus = "vendor_inactive"
-	// AccountStatusReplaced: a replacement was issued.
-	AccountStatusReplaced AccountStatus = "replaced"
+	AccountStatusLostOrStolen             AccountStatus = "lost_or_stolen"
+	AccountStatusExpired                  AccountStatus = "expired"
+	AccountStatusSuspectedFraud           AccountStatus = "suspected_fraud" // blocked for suspected fraud
+	AccountStatusClosed                   AccountStatus = "closed"
+	AccountStatusInactivePINTriesExceeded AccountStatus = "inactive_pin_tries_exceeded" // blocked after too many wrong PINs
+	AccountStatusVendorInactive           AccountStatus = "vendor_inactive"             // blocked by the operator
+	AccountStatusReplaced                 AccountStatus = "replaced"                    // a replacement was issued
 )
 
 // ProductType is the kind of product.
 type ProductType string
 
 const (
-	// ProductTypeReloadable is a card that can be loaded again.
 	ProductTypeReloadable ProductType = "reloadable"
-	// ProductTypeGift is a gift card.
-	ProductTypeGift ProductType = "gift"
-	// ProductTypeLoyalty is a loyalty card.
-	ProductTypeLoyalty ProductType = "loyalty"
+	ProductTypeGift       ProductType = "gift"
+	ProductTypeLoyalty    ProductType = "loyalty"
 )
 
 // AccountType distinguishes a proxy card from a salary-packaging ledger.
 type AccountType string
 
 const (
-	// AccountTypeProxy is a proxy card.
-	AccountTypeProxy AccountType = "proxy"
-	// AccountTypeLedger is a salary-packaging ledger (benefit).
-	AccountTypeLedger AccountType = "ledger"
+	AccountTypeProxy  AccountType = "proxy"
+	AccountTypeLedger AccountType = "ledger" // a salary-packaging ledger (benefit)
 )
 
 // CardholderType distinguishes primary from secondary cards.
 type CardholderType int
 
 const (
-	// CardholderTypePrimary is the first card of an account.
-	CardholderTypePrimary CardholderType = 1
-	// CardholderTypeSecondary is an additional card.
-	CardholderTypeSecondary CardholderType = 2
+	CardholderTypePrimary   CardholderType = 1 // the first card of an account
+	CardholderTypeSecondary CardholderType = 2 // an additional card
 )
 
 func (t CardholderType) known() bool {
@@ -82,119 +65,75 @@ func (t CardholderType) known() bool {
 type Include string
 
 const (
-	// IncludeCardholder requests Account.Cardholder.
-	IncludeCardholder Include = "with_personal"
-	// IncludeDirectEntry requests Account.DirectEntryBSB and DirectEntryAccountNumber.
-	IncludeDirectEntry Include = "with_directentry"
-	// IncludeFreeText requests Account.FreeText.
-	IncludeFreeText Include = "with_freetext"
-	// IncludeBPay requests Account.BPayBillerCode and BPayReferenceNumber.
-	IncludeBPay Include = "with_bpay"
-	// IncludeTokenInfo requests Account.MDESConfigID. Get only.
-	IncludeTokenInfo Include = "with_tokeninfo"
-	// IncludeCorrespondingAccountID requests Account.CorrespondingAccountID. Get only.
-	IncludeCorrespondingAccountID Include = "with_correspondingaccountid"
-	// IncludeCardholderType requests Account.CardholderType. Get only.
-	IncludeCardholderType Include = "with_cardholdertype"
+	IncludeCardholder             Include = "with_personal"               // requests Account.Cardholder
+	IncludeDirectEntry            Include = "with_directentry"            // requests Account.DirectEntryBSB and DirectEntryAccountNumber
+	IncludeFreeText               Include = "with_freetext"               // requests Account.FreeText
+	IncludeBPay                   Include = "with_bpay"                   // requests Account.BPayBillerCode and BPayReferenceNumber
+	IncludeTokenInfo              Include = "with_tokeninfo"              // requests Account.MDESConfigID; Get only
+	IncludeCorrespondingAccountID Include = "with_correspondingaccountid" // requests Account.CorrespondingAccountID; Get only
+	IncludeCardholderType         Include = "with_cardholdertype"         // requests Account.CardholderType; Get only
 )
 
 // Account is a card account (section 2.2). It round-trips through JSON.
 type Account struct {
 	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is an error.
-	ID AccountID `json:"account_id"`
-	// ExternalAccountID is an external reference, not the EAID.
-	ExternalAccountID string `json:"external_account_id"`
-	// CompanyID is the owning program. A response without it is an error.
-	CompanyID CompanyID `json:"company_id"`
-	// Balance is in currency units. A missing balance is an error, never zero.
-	Balance Amount `json:"balance"`
-	// CardNumber is masked by the service.
-	CardNumber string `json:"card_number" redact:"personal"`
-	// PlasticExpiry is when the plastic expires.
-	PlasticExpiry time.Time `json:"plastic_expiry"`
-	// AccountExpiry is when the account expires.
-	AccountExpiry time.Time `json:"account_expiry"`
-	// ProductType is reloadable, gift or loyalty.
-	ProductType ProductType `json:"product_type"`
-	// Status is the account's state.
-	Status AccountStatus `json:"status"`
+	ID                AccountID     `json:"account_id"`
+	ExternalAccountID string        `json:"external_account_id"`           // an external reference, not the EAID
+	CompanyID         CompanyID     `json:"company_id"`                    // the owning program; a response without it is an error
+	Balance           Amount        `json:"balance"`                       // in currency units; a missing balance is an error, never zero
+	CardNumber        string        `json:"card_number" redact:"personal"` // masked by the service
+	PlasticExpiry     time.Time     `json:"plastic_expiry"`                // when the plastic expires
+	AccountExpiry     time.Time     `json:"account_expiry"`                // when the account expires
+	ProductType       ProductType   `json:"product_type"`
+	Status            AccountStatus `json:"status"`
 	// PlasticEnabled allows physical-card and online card-detail transactions.
-	PlasticEnabled bool `json:"is_plastic_enabled"`
-	// AccountType is proxy or ledger.
-	AccountType AccountType `json:"account_type"`
-	// FirstTransactionOccurredAt is the first balance-affecting event; zero if there was none.
-	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
-	// LastTransactionOccurredAt is the last balance-affecting event; zero if there was none.
-	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
+	PlasticEnabled             bool        `json:"is_plastic_enabled"`
+	AccountType                AccountType `json:"account_type"`
+	FirstTransactionOccurredAt time.Time   `json:"first_transaction_occurred_at,omitzero"` // the first balance-affecting event; zero if none
+	LastTransactionOccurredAt  time.Time   `json:"last_transaction_occurred_at,omitzero"`  // the last balance-affecting event; zero if none
 	// DisplayName was supplied by the client. For salary packaging it holds the employer and benefit type.
-	DisplayName string `json:"display_name,omitzero" redact:"personal"`
-	// NameOnCard is engraved on the physical card.
-	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
-	// Compliant is nil when the service does not report it.
-	Compliant *bool `json:"is_compliant,omitzero"`
-	// ProgramClientID is the client_id to search by, not an OAuth client ID.
-	ProgramClientID string `json:"client_id,omitzero"`
+	DisplayName     string `json:"display_name,omitzero" redact:"personal"`
+	NameOnCard      string `json:"name_on_card,omitzero" redact:"personal"` // engraved on the physical card
+	Compliant       *bool  `json:"is_compliant,omitzero"`                   // nil when the service does not report it
+	ProgramClientID string `json:"client_id,omitzero"`                      // the client_id to search by, not an OAuth client ID
 	// ClientAccountKey is your own key (salary packaging): at most 255 characters, ASCII 0x20 to 0x7E.
-	ClientAccountKey string `json:"client_account_key,omitzero"`
-	// BPayBillerCode needs IncludeBPay.
-	BPayBillerCode string `json:"bpay_biller_code,omitzero"`
-	// BPayReferenceNumber needs IncludeBPay.
-	BPayReferenceNumber string `json:"bpay_reference_number,omitzero" redact:"personal"`
-	// DirectEntryBSB needs IncludeDirectEntry.
-	DirectEntryBSB string `json:"direct_entry_bsb,omitzero"`
-	// DirectEntryAccountNumber needs IncludeDirectEntry.
-	DirectEntryAccountNumber string `json:"direct_entry_account_number,omitzero" redact:"personal"`
-	// Cardholder needs IncludeCardholder.
-	Cardholder *Cardholder `json:"personal,omitzero"`
-	// FreeText needs IncludeFreeText.
-	FreeText *FreeText `json:"free_text,omitzero"`
-	// PortalIdentifier is nil when the account has none.
-	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
+	ClientAccountKey         string            `json:"client_account_key,omitzero"`
+	BPayBillerCode           string            `json:"bpay_biller_code,omitzero"`                              // needs IncludeBPay
+	BPayReferenceNumber      string            `json:"bpay_reference_number,omitzero" redact:"personal"`       // needs IncludeBPay
+	DirectEntryBSB           string            `json:"direct_entry_bsb,omitzero"`                              // needs IncludeDirectEntry
+	DirectEntryAccountNumber string            `json:"direct_entry_account_number,omitzero" redact:"personal"` // needs IncludeDirectEntry
+	Cardholder               *Cardholder       `json:"personal,omitzero"`                                      // needs IncludeCardholder
+	FreeText                 *FreeText         `json:"free_text,omitzero"`                                     // needs IncludeFreeText
+	PortalIdentifier         *PortalIdentifier `json:"portal_identifier,omitzero"`                             // nil when the account has none
 	// MDESConfigID is the product configuration of the wallet token service. Needs IncludeTokenInfo.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// CorrespondingAccountID is the card this one replaces. Needs IncludeCorrespondingAccountID.
-	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
-	// CardholderType needs IncludeCardholderType.
-	CardholderType CardholderType `json:"card_holder_type,omitzero"`
+	CorrespondingAccountID AccountID      `json:"corresponding_account_id,omitzero"`
+	CardholderType         CardholderType `json:"card_holder_type,omitzero"` // needs IncludeCardholderType
 }
 
 // FreeText is the program's own data; the service sends all fields together.
 type FreeText struct {
-	// Text1 is the program's own text.
-	Text1 string `json:"free_text1" redact:"content"`
-	// Text2 is the program's own text.
-	Text2 string `json:"free_text2" redact:"content"`
-	// Text3 is the program's own text.
-	Text3 string `json:"free_text3" redact:"content"`
-	// Text4 is the program's own text.
-	Text4 string `json:"free_text4" redact:"content"`
-	// Text5 is the program's own text.
-	Text5 string `json:"free_text5" redact:"content"`
-	// Text6 is the program's own text.
-	Text6 string `json:"free_text6" redact:"content"`
-	// Text7 is the program's own text.
-	Text7 string `json:"free_text7" redact:"content"`
-	// Text8 is the program's own text.
-	Text8 string `json:"free_text8" redact:"content"`
-	// Int1 is a whole number, as text.
-	Int1 string `json:"free_int1" redact:"content"`
-	// Int2 is a whole number, as text.
-	Int2 string `json:"free_int2" redact:"content"`
-	// Dec1 is a decimal number, as text.
-	Dec1 string `json:"free_dec1" redact:"content"`
-	// Dec2 is a decimal number, as text.
-	Dec2 string `json:"free_dec2" redact:"content"`
+	Text1 string `json:"free_text1" redact:"content"` // the program's own text
+	Text2 string `json:"free_text2" redact:"content"` // the program's own text
+	Text3 string `json:"free_text3" redact:"content"` // the program's own text
+	Text4 string `json:"free_text4" redact:"content"` // the program's own text
+	Text5 string `json:"free_text5" redact:"content"` // the program's own text
+	Text6 string `json:"free_text6" redact:"content"` // the program's own text
+	Text7 string `json:"free_text7" redact:"content"` // the program's own text
+	Text8 string `json:"free_text8" redact:"content"` // the program's own text
+	Int1  string `json:"free_int1" redact:"content"`  // a whole number, as text
+	Int2  string `json:"free_int2" redact:"content"`  // a whole number, as text
+	Dec1  string `json:"free_dec1" redact:"content"`  // a decimal number, as text
+	Dec2  string `json:"free_dec2" redact:"content"`  // a decimal number, as text
 }
 
-// PortalIdentifier names a cardholder in the portal. All fields but UnlistedMembers are required. It keeps what it was read from, as a
-// [Cardholder] does.
+// PortalIdentifier names a cardholder in the portal. All fields but UnlistedMembers are required. Like a [Cardholder], it keeps what it was
+// read from.
 type PortalIdentifier struct {
-	// ClientID is the portal's client.
-	ClientID string `json:"client_id"`
-	// ProgramID is the portal's program.
-	ProgramID string `json:"program_id"`
-	// CardholderID is the portal's cardholder.
-	CardholderID string `json:"cardholder_id"`
+	ClientID     string `json:"client_id"`     // the portal's client
+	ProgramID    string `json:"program_id"`    // the portal's program
+	CardholderID string `json:"cardholder_id"` // the portal's cardholder
 	// UnlistedMembers is a JSON object of members that the reference does not list, as in a [Cardholder].
 	UnlistedMembers string `json:"unlisted_members,omitzero" wire:"-" redact:"personal"`
 
@@ -238,26 +177,17 @@ func (a *Account) missing() bool {
 
 // AccountSummary is the reduced account of Create and Summary. It has no EAID.
 type AccountSummary struct {
-	// ExternalAccountID is an external reference, not the EAID.
-	ExternalAccountID string `json:"external_account_id"`
-	// CompanyID is the owning program.
-	CompanyID CompanyID `json:"company_id"`
-	// Balance is in currency units.
-	Balance Amount `json:"balance"`
-	// CardNumber is masked by the service.
-	CardNumber string `json:"card_number" redact:"personal"`
-	// PlasticExpiry is when the plastic expires.
-	PlasticExpiry time.Time `json:"plastic_expiry"`
-	// ProductType is reloadable, gift or loyalty.
-	ProductType ProductType `json:"product_type"`
-	// Status is the account's state.
-	Status AccountStatus `json:"status"`
+	ExternalAccountID string        `json:"external_account_id"`           // an external reference, not the EAID
+	CompanyID         CompanyID     `json:"company_id"`                    // the owning program
+	Balance           Amount        `json:"balance"`                       // in currency units
+	CardNumber        string        `json:"card_number" redact:"personal"` // masked by the service
+	PlasticExpiry     time.Time     `json:"plastic_expiry"`                // when the plastic expires
+	ProductType       ProductType   `json:"product_type"`
+	Status            AccountStatus `json:"status"`
 	// PlasticEnabled allows physical-card and online card-detail transactions.
-	PlasticEnabled bool `json:"is_plastic_enabled"`
-	// FirstTransactionOccurredAt is set by Create only.
-	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
-	// LastTransactionOccurredAt is set by Create only.
-	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
+	PlasticEnabled             bool      `json:"is_plastic_enabled"`
+	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"` // set by Create only
+	LastTransactionOccurredAt  time.Time `json:"last_transaction_occurred_at,omitzero"`  // set by Create only
 }
 
 func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
@@ -310,8 +240,7 @@ func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID
 
 // SetStatusParams sets the state of an account.
 type SetStatusParams struct {
-	// Status is the new state. Required.
-	Status AccountStatus `json:"status"`
+	Status AccountStatus `json:"status"` // the new state; required
 }
 
 func (p SetStatusParams) check(v *validator) {
@@ -331,10 +260,8 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 
 // SetPlasticEnabledParams sets the plastic flag. The zero value clears it.
 type SetPlasticEnabledParams struct {
-	// Enabled allows physical-card and online card-detail transactions. It is always sent.
-	Enabled bool `json:"plastic_enabled"`
-	// InitiatingUserID identifies the user who initiated the request; optional.
-	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	Enabled          bool   `json:"plastic_enabled"`             // allows physical-card and online card-detail transactions; always sent
+	InitiatingUserID string `json:"initiating_user_id,omitzero"` // the user who initiated the request; optional
 }
 
 func (p SetPlasticEnabledParams) check(v *validator) {

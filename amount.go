@@ -203,7 +203,6 @@ func (a Amount) Sign() int {
 	return 1
 }
 
-// IsZero reports whether a is 0. If so, the JSON option omitzero omits a.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
 // String returns the shortest form with two decimals or more: "3.00", "0.125".
@@ -216,7 +215,6 @@ func (a Amount) String() string {
 	return string(text)
 }
 
-// GoString returns the Go expression for a, for %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
 // MarshalJSON writes the text of String as a number, always with a point.
@@ -237,7 +235,6 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// AppendText appends the form of [Amount.String] to b.
 func (a Amount) AppendText(b []byte) ([]byte, error) {
 	if !a.valid() {
 		return b, ErrAmountRange
@@ -245,19 +242,14 @@ func (a Amount) AppendText(b []byte) ([]byte, error) {
 	return a.appendPlain(b), nil
 }
 
-// MarshalText returns the form of [Amount.String].
 func (a Amount) MarshalText() ([]byte, error) { return a.AppendText(make([]byte, 0, 24)) }
 
-// UnmarshalText reads the form of [ParseAmount], with the same errors.
 func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(text, false)) }
 
-// AppendBinary appends the form of [Amount.String] to b.
 func (a Amount) AppendBinary(b []byte) ([]byte, error) { return a.AppendText(b) }
 
-// MarshalBinary returns the form of [Amount.String].
 func (a Amount) MarshalBinary() ([]byte, error) { return a.MarshalText() }
 
-// UnmarshalBinary reads the form of [ParseAmount], with the same errors.
 func (a *Amount) UnmarshalBinary(data []byte) error { return a.UnmarshalText(data) }
 
 const (
@@ -266,7 +258,7 @@ const (
 	decimal128Bias = 6176 // the exponent 0
 )
 
-// MarshalBSONValue returns a Decimal128, so that MongoDB can compare and add amounts.
+// MarshalBSONValue returns a Decimal128, which MongoDB can compare and add.
 func (a Amount) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if !a.valid() {
 		return 0, nil, ErrAmountRange

@@ -20,50 +20,37 @@ import (
 type Sex string
 
 const (
-	// SexMale is M.
-	SexMale Sex = "M"
-	// SexFemale is F.
+	SexMale   Sex = "M"
 	SexFemale Sex = "F"
 )
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
 // and each copy of it, also keeps the JSON that the service sent. An unchanged field, such as an expired passport, a date of birth with a
 // time or a name that is not Unicode, is not checked and is sent back as received. json.Marshal writes only the values, without that time
-// and with U+FFFD in that name. In a Cardholder built from fields or from such JSON, all values are new, and U+FFFD is refused.
+// and with U+FFFD in that name. In a Cardholder built from fields or such JSON, all values are new and U+FFFD is refused.
 type Cardholder struct {
-	// Title is at most 50 characters.
-	Title string `json:"title,omitzero" redact:"personal"`
-	// FirstName is required, at most 50 characters.
-	FirstName string `json:"first_name" redact:"personal"`
-	// MiddleName is at most 50 characters.
-	MiddleName string `json:"middle_name,omitzero" redact:"personal"`
+	Title      string `json:"title,omitzero" redact:"personal"`       // at most 50 characters
+	FirstName  string `json:"first_name" redact:"personal"`           // required, at most 50 characters
+	MiddleName string `json:"middle_name,omitzero" redact:"personal"` // at most 50 characters
 	// LastName is required, at most 50 characters (section 8 limits all names).
-	LastName string `json:"last_name" redact:"personal"`
-	// PrimaryAddress is required, with state and country.
-	PrimaryAddress Address `json:"primary_address" redact:"personal"`
-	// AlternateAddress is optional.
-	AlternateAddress *AlternateAddress `json:"alternate_address,omitzero" redact:"personal"`
+	LastName         string            `json:"last_name" redact:"personal"`
+	PrimaryAddress   Address           `json:"primary_address" redact:"personal"`            // required, with state and country
+	AlternateAddress *AlternateAddress `json:"alternate_address,omitzero" redact:"personal"` // optional
 	// Sex is optional (required by version 1.0 of the service).
-	Sex Sex `json:"sex,omitzero" redact:"personal"`
-	// MobileNumber is at most 50 characters. It is needed to reveal a PIN or to tokenise a card.
-	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
-	// PhoneNumber is at most 50 characters.
-	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
-	// DateOfBirth is required. If the service sends a date-time, DateOfBirth is the day as written; see [Date].
-	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
+	Sex          Sex    `json:"sex,omitzero" redact:"personal"`
+	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"` // at most 50 characters; needed to reveal a PIN or tokenise a card
+	PhoneNumber  string `json:"phone_number,omitzero" redact:"personal"`  // at most 50 characters
+	DateOfBirth  Date   `json:"date_of_birth" redact:"personal"`          // required; of a date-time, the day as written; see [Date]
 	// EmailAddress is optional (required by version 1.0 of the service). It is needed to reveal a PIN or to tokenise a card.
-	EmailAddress string `json:"email_address,omitzero" redact:"personal"`
-	// DriverLicenceNumber is at most 30 characters.
-	DriverLicenceNumber string `json:"driver_licence_number,omitzero" redact:"personal"`
-	// Passport is optional.
-	Passport *Passport `json:"passport,omitzero" redact:"personal"`
+	EmailAddress        string    `json:"email_address,omitzero" redact:"personal"`
+	DriverLicenceNumber string    `json:"driver_licence_number,omitzero" redact:"personal"` // at most 30 characters
+	Passport            *Passport `json:"passport,omitzero" redact:"personal"`              // optional
 	// UnlistedMembers is a JSON object of members that the reference does not list, as received; "" for none. Update sends them, so an
 	// account keeps them. To add, change or remove a member, edit the object: {"tier":2,"passport":{"issued":"2020"}} has one member of the
 	// registration, and one of its passport, which is sent if Passport is set. Listed members are refused.
 	UnlistedMembers string `json:"unlisted_members,omitzero" wire:"-" redact:"personal"`
 
-	// received is the JSON object that the service sent, if the fields alone cannot reproduce it. It is a string so that == works.
-	received string
+	received string // the JSON object that the service sent, if the fields alone cannot reproduce it; it is a string so that == works
 }
 
 // Equal reports whether the fields are equal, for libraries that look for this method. The JSON that the service sent does not count.
@@ -105,20 +92,13 @@ func (c *Cardholder) checkMembers(v *validator) {
 
 // Address is a primary address (reference section 2.4).
 type Address struct {
-	// Line1 is at most 50 characters.
-	Line1 string `json:"address_line1,omitzero" redact:"personal"`
-	// Line2 is at most 50 characters.
-	Line2 string `json:"address_line2,omitzero" redact:"personal"`
-	// Line3 is at most 50 characters.
-	Line3 string `json:"address_line3,omitzero" redact:"personal"`
-	// City is the city or suburb, at most 50 characters.
-	City string `json:"city,omitzero" redact:"personal"`
-	// State is required, at most 6 characters.
-	State string `json:"state" redact:"personal"`
-	// Country is required: ISO 3166 alpha-2, such as AU.
-	Country string `json:"country" redact:"personal"`
-	// Postcode is at most 30 letters and digits.
-	Postcode string `json:"postcode,omitzero" redact:"personal"`
+	Line1    string `json:"address_line1,omitzero" redact:"personal"` // at most 50 characters
+	Line2    string `json:"address_line2,omitzero" redact:"personal"` // at most 50 characters
+	Line3    string `json:"address_line3,omitzero" redact:"personal"` // at most 50 characters
+	City     string `json:"city,omitzero" redact:"personal"`          // the city or suburb, at most 50 characters
+	State    string `json:"state" redact:"personal"`                  // required, at most 6 characters
+	Country  string `json:"country" redact:"personal"`                // required: ISO 3166 alpha-2, such as AU
+	Postcode string `json:"postcode,omitzero" redact:"personal"`      // at most 30 letters and digits
 }
 
 func (a *Address) check(v *validator) {
@@ -134,18 +114,12 @@ func (a *Address) check(v *validator) {
 
 // AlternateAddress is an address without Line3; every field is optional.
 type AlternateAddress struct {
-	// Line1 is at most 50 characters.
-	Line1 string `json:"address_line1,omitzero" redact:"personal"`
-	// Line2 is at most 50 characters.
-	Line2 string `json:"address_line2,omitzero" redact:"personal"`
-	// City is the city or suburb, at most 50 characters.
-	City string `json:"city,omitzero" redact:"personal"`
-	// State is at most 6 characters.
-	State string `json:"state,omitzero" redact:"personal"`
-	// Country is ISO 3166 alpha-2.
-	Country string `json:"country,omitzero" redact:"personal"`
-	// Postcode is at most 30 letters and digits.
-	Postcode string `json:"postcode,omitzero" redact:"personal"`
+	Line1    string `json:"address_line1,omitzero" redact:"personal"` // at most 50 characters
+	Line2    string `json:"address_line2,omitzero" redact:"personal"` // at most 50 characters
+	City     string `json:"city,omitzero" redact:"personal"`          // the city or suburb, at most 50 characters
+	State    string `json:"state,omitzero" redact:"personal"`         // at most 6 characters
+	Country  string `json:"country,omitzero" redact:"personal"`       // ISO 3166 alpha-2
+	Postcode string `json:"postcode,omitzero" redact:"personal"`      // at most 30 letters and digits
 }
 
 func (a AlternateAddress) check(v *validator) {
@@ -159,12 +133,9 @@ func (a AlternateAddress) check(v *validator) {
 
 // Passport is a cardholder's passport (section 2.5); all fields are required.
 type Passport struct {
-	// Number is at most 10 characters.
-	Number string `json:"passport_number" redact:"personal"`
-	// Expiry is later than today (UTC).
-	Expiry Date `json:"passport_expiry" redact:"personal"`
-	// IssuingCountry is ISO 3166 alpha-3, such as AUS. In an address, a country has two letters.
-	IssuingCountry string `json:"passport_issuing_country" redact:"personal"`
+	Number         string `json:"passport_number" redact:"personal"`          // at most 10 characters
+	Expiry         Date   `json:"passport_expiry" redact:"personal"`          // later than today (UTC)
+	IssuingCountry string `json:"passport_issuing_country" redact:"personal"` // ISO 3166 alpha-3, such as AUS (in an address: alpha-2)
 }
 
 func (p Passport) check(v *validator) {

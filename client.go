@@ -20,20 +20,13 @@ import (
 // Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient]. The zero value is not
 // usable.
 type Client struct {
-	// Accounts manages card accounts, their transfers and wallets.
-	Accounts *AccountsService
-	// Policy manages the restriction policy of a program.
-	Policy *PolicyService
-	// Reporting runs reports from templates.
-	Reporting *ReportingService
-	// Funding posts redemptions, reversals and refunds.
-	Funding *FundingService
-	// Simulation simulates card activity in the test environment.
-	Simulation *SimulationService
-	// PIN changes PINs.
-	PIN *PINService
-	// Hooks manages webhooks.
-	Hooks *HooksService
+	Accounts   *AccountsService   // manages card accounts, their transfers and wallets
+	Policy     *PolicyService     // manages the restriction policy of a program
+	Reporting  *ReportingService  // runs reports from templates
+	Funding    *FundingService    // posts redemptions, reversals and refunds
+	Simulation *SimulationService // simulates card activity in the test environment
+	PIN        *PINService        // changes PINs
+	Hooks      *HooksService      // manages webhooks
 
 	core
 }
@@ -72,13 +65,11 @@ func (c *Client) serve() *Client {
 
 // Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
 type Overrides struct {
-	// Retry bounds the attempts of one call. InFlightWait and TokenHold must be zero or those of the client.
-	Retry RetryPolicy
+	Retry RetryPolicy // bounds the attempts of one call; InFlightWait and TokenHold must be zero or those of the client
 	// AttemptTimeout limits one attempt. If it is longer than the client's, the pause before a transfer is sent again is longer too. If it is
 	// shorter, that pause stays: the service needs as much time as before. The client that sent the transfer sets the pause.
 	AttemptTimeout time.Duration
-	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
-	Logger *slog.Logger
+	Logger         *slog.Logger // replaces the log; for no log, use slog.New(slog.DiscardHandler)
 	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: only the client that
 	// NewClient returned reports tokens.
 	Trace *Trace
@@ -126,10 +117,8 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	return other.serve(), nil
 }
 
-// Format prints only the address.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.LogValue().String())) }
 
-// LogValue logs only the address.
 func (c *Client) LogValue() slog.Value {
 	address := ""
 	if c.family != nil {
@@ -181,16 +170,11 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 
 // CheckResult is the result of [Client.Check].
 type CheckResult struct {
-	// TokenLifetime is the remaining lifetime of the access token.
-	TokenLifetime time.Duration
-	// ClockSkew is the service's clock minus the local one, accurate to about a second; zero if the response had no Date header.
-	ClockSkew time.Duration
-	// RoundTrip is the duration of the read, without the token request.
-	RoundTrip time.Duration
-	// MediaType is the Content-Type as received; a proxy may have changed it to application/json.
-	MediaType string
-	// Warnings lists promises about payments that the client cannot keep in this deployment, and why. They are also logged.
-	Warnings []string
+	TokenLifetime time.Duration // the remaining lifetime of the access token
+	ClockSkew     time.Duration // the service's clock minus the local one, accurate to about a second; zero if the response had no Date header
+	RoundTrip     time.Duration // the duration of the read, without the token request
+	MediaType     string        // the Content-Type as received; a proxy may have changed it to application/json
+	Warnings      []string      // lists promises about payments that the client cannot keep in this deployment, and why; they are also logged
 }
 
 // Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and clock. Run it at

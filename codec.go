@@ -170,8 +170,8 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 	return nil
 }
 
-// Known reports whether the reference lists value, which has one of the enumeration types of this package. An unlisted value that the
-// service sent is kept as received.
+// Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
+// received.
 func Known(value listed) bool { return value.known() }
 
 // listed is an enumeration type of this package.

@@ -163,7 +163,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// MarshalJSON writes the fields that hold data: durations as strings such as "30s", the secret as [REDACTED].
+// MarshalJSON writes data fields, durations as "30s", the secret as [REDACTED].
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config
 	return json.Marshal(plain(c), json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {

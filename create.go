@@ -15,44 +15,33 @@ import (
 type RequestType string
 
 const (
-	// RequestTypeNew makes a new account.
-	RequestTypeNew RequestType = "new"
-	// RequestTypeReplace makes a replacement for an account in AccountStatusLostOrStolen.
-	RequestTypeReplace RequestType = "replace"
+	RequestTypeNew     RequestType = "new"     // makes a new account
+	RequestTypeReplace RequestType = "replace" // makes a replacement for an account in AccountStatusLostOrStolen
 )
 
 // CreateAccountParams describes a new account (reference section 4.4).
 type CreateAccountParams struct {
-	// CompanyID is the program in which the account is created. Required.
-	CompanyID CompanyID `json:"company_id"`
-	// InitialLoadAmount is in currency units, zero or more. It is always sent.
-	InitialLoadAmount Amount `json:"initial_load_amount"`
-	// Cardholder is the cardholder. Required.
-	Cardholder *Cardholder `json:"registration"`
+	CompanyID         CompanyID   `json:"company_id"`          // the program in which the account is created; required
+	InitialLoadAmount Amount      `json:"initial_load_amount"` // in currency units, zero or more; always sent
+	Cardholder        *Cardholder `json:"registration"`        // the cardholder; required
 	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop, no space.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
 	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Only this key finds the account if the response was lost.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
-	// DisplayName is at most 100 characters, for a fringe-benefit card program.
-	DisplayName string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID identifies the user who initiated the request.
-	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	DisplayName      string `json:"display_name,omitzero" redact:"personal"` // at most 100 characters, for a fringe-benefit card program
+	InitiatingUserID string `json:"initiating_user_id,omitzero"`             // the user who initiated the request; optional
 	// PlasticEnabled allows physical-card and online card-detail transactions; nil means true.
-	PlasticEnabled *bool `json:"is_plastic_enabled,omitzero"`
-	// PlasticExpiry works only for a card batch that allows a custom one.
-	PlasticExpiry time.Time `json:"plastic_expiry,omitzero"`
-	// PortalIdentifier links the account to the portal.
-	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
+	PlasticEnabled   *bool             `json:"is_plastic_enabled,omitzero"`
+	PlasticExpiry    time.Time         `json:"plastic_expiry,omitzero"`    // works only for a card batch that allows a custom one
+	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"` // links the account to the portal
 	// MDESConfigID is the product configuration of the wallet token service, at most 10 characters.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// GiftCardExpiry is for gift cards. A digital gift card that is active immediately needs it here: no method sets it later.
 	GiftCardExpiry time.Time `json:"gift_card_expiry,omitzero"`
 	// CorrespondingAccountID is the replaced card. The activation portal needs the ID, and closes the replaced card if its balance is zero.
-	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
-	// CardholderType is primary or secondary; omitted when zero.
-	CardholderType CardholderType `json:"card_holder_type,omitzero"`
-	// RequestType is new when empty.
-	RequestType RequestType `json:"request_type,omitzero"`
+	CorrespondingAccountID AccountID      `json:"corresponding_account_id,omitzero"`
+	CardholderType         CardholderType `json:"card_holder_type,omitzero"` // primary or secondary; omitted when zero
+	RequestType            RequestType    `json:"request_type,omitzero"`     // new when empty
 	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace; sent whenever set.
 	AccountIDToReplace AccountID `json:"account_id_to_replace,omitzero"`
 	// AccountExpiry is when the account expires.
@@ -98,16 +87,12 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 // cardholder, and send all of it back. That works for any data that the service holds, unlisted members and text that is not Unicode
 // included: Update does not check the limits of key, display name and portal identifier. It refuses U+FFFD in changed text.
 type UpdateAccountParams struct {
-	// Cardholder is the whole cardholder. Required.
-	Cardholder *Cardholder `json:"registration"`
+	Cardholder *Cardholder `json:"registration"` // the whole cardholder; required
 	// ClientAccountKey is at most 255 printable ASCII characters; nil omits it, a pointer to "" sends an empty one.
-	ClientAccountKey *string `json:"client_account_key,omitzero"`
-	// DisplayName is at most 100 characters; nil omits it.
-	DisplayName *string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID identifies the user who initiated the request; optional.
-	InitiatingUserID string `json:"initiating_user_id,omitzero"`
-	// PortalIdentifier links the account to the portal; nil omits it.
-	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
+	ClientAccountKey *string           `json:"client_account_key,omitzero"`
+	DisplayName      *string           `json:"display_name,omitzero" redact:"personal"` // at most 100 characters; nil omits it
+	InitiatingUserID string            `json:"initiating_user_id,omitzero"`             // the user who initiated the request; optional
+	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`              // links the account to the portal; nil omits it
 }
 
 func (p UpdateAccountParams) check(v *validator) {
@@ -137,12 +122,10 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 
 // IssueParams is the input of Issue.
 type IssueParams struct {
-	// Account is the input of Create. ClientAccountKey is required and must be unique within the program.
-	Account CreateAccountParams
+	Account CreateAccountParams // the input of Create; ClientAccountKey is required and must be unique within the program
 	// ProgramClientID is the client_id of the program, to search by. Required. If it is wrong, Issue creates the account but does not find it.
 	ProgramClientID string
-	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
-	VisibleWithin time.Duration
+	VisibleWithin   time.Duration // how long to look for an account that is not visible yet; zero means 30 s
 	// Again says that an earlier run may have created the account: Issue first looks for it, for the whole of VisibleWithin. Set it in every
 	// rerun. If ctx has a deadline, it must be later than the end of VisibleWithin: otherwise Issue looks once and creates nothing.
 	Again bool
@@ -156,10 +139,8 @@ func (p IssueParams) check(v *validator) {
 
 // IssueResult is the result of Issue.
 type IssueResult struct {
-	// Account is the account with its ID.
-	Account *Account
-	// Created is false if the account existed before, from an earlier run.
-	Created bool
+	Account *Account // the account with its ID
+	Created bool     // false if the account existed before, from an earlier run
 }
 
 const (
@@ -260,18 +241,12 @@ const elsewherePage = 500
 // FindCreatedParams selects by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All fields that are set must
 // match.
 type FindCreatedParams struct {
-	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
-	ProgramClientID string
-	// ClientAccountKey is the key given at creation. After a lost response, it is the only way to find the account.
-	ClientAccountKey string
-	// CompanyID is the program; needed without ClientAccountKey.
-	CompanyID CompanyID
-	// ExternalAccountID is the external account ID that Create returned.
-	ExternalAccountID string
-	// Replacing ignores accounts that are lost or stolen, replaced or closed.
-	Replacing bool
-	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
-	VisibleWithin time.Duration
+	ProgramClientID   string        // the client_id of the program; needed with ClientAccountKey
+	ClientAccountKey  string        // the key given at creation; after a lost response, it is the only way to find the account
+	CompanyID         CompanyID     // the program; needed without ClientAccountKey
+	ExternalAccountID string        // the external account ID that Create returned
+	Replacing         bool          // ignores accounts that are lost or stolen, replaced or closed
+	VisibleWithin     time.Duration // how long to look for an account that is not visible yet; zero means 30 s
 
 	alone bool // no other account may have the key
 	whole bool // a search shorter than VisibleWithin is useless

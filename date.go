@@ -21,12 +21,9 @@ var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY
 // specify the zone. If the service writes midnight of 4 May in Sydney in UTC, the Date is 3 May. A [Cardholder] that was read keeps the
 // date-time, and sends it back unchanged.
 type Date struct {
-	// Year is the year, 1 to 9999.
-	Year int
-	// Month is the month, January to December.
+	Year  int // the year, 1 to 9999
 	Month time.Month
-	// Day is the day of the month, from 1.
-	Day int
+	Day   int // the day of the month, from 1
 }
 
 var (
@@ -83,7 +80,6 @@ func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
 // After reports whether d is after other.
 func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
 
-// IsZero reports whether d is the zero Date.
 func (d Date) IsZero() bool { return d == Date{} }
 
 // String returns YYYY-MM-DD, or "" for the zero Date.
@@ -94,7 +90,6 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
 }
 
-// AppendText appends the form of [Date.MarshalText] to b.
 func (d Date) AppendText(b []byte) ([]byte, error) {
 	switch {
 	case d.IsZero():

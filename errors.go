@@ -19,20 +19,13 @@ import (
 
 // CallError is the error of every call: the operation, its outcome and the cause. Tests can construct one from its exported fields.
 type CallError struct {
-	// Operation is the Go name of the call, such as "Accounts.Transfer".
-	Operation string
-	// Outcome is the known effect.
-	Outcome Outcome
-	// AccountID is the account of the call; empty if the call has none.
-	AccountID AccountID
-	// RequestID is the key of a transfer or direct entry out; empty for other calls.
-	RequestID RequestID
-	// CorrelationID is the ID that the service returned or, for funding, the ID that was sent.
-	CorrelationID string
-	// Attempts is the number of requests that may have been sent.
-	Attempts int
-	// FirstSent is when the first request may have been sent; zero if none was.
-	FirstSent time.Time
+	Operation     string    // the Go name of the call, such as "Accounts.Transfer"
+	Outcome       Outcome   // the known effect
+	AccountID     AccountID // the account of the call; empty if the call has none
+	RequestID     RequestID // the key of a transfer or direct entry out; empty for other calls
+	CorrelationID string    // the ID that the service returned or, for funding, the ID that was sent
+	Attempts      int       // the number of requests that may have been sent
+	FirstSent     time.Time // when the first request may have been sent; zero if none was
 	// LastSent is the start of the last attempt that may have been sent. If that attempt outlasted AttemptTimeout, LastSent is its end minus
 	// AttemptTimeout. The attempt may have been in progress until the call returned. If nothing was sent, LastSent is zero or, for a transfer
 	// or direct entry out with unknown outcome, that of the earlier call. Store it with a payment of unknown outcome.
@@ -55,8 +48,8 @@ type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
-// Error returns one line with the request and the correlation ID, for a search. It has no names, amounts or addresses, except for
-// descriptions with [Config].ShowDescriptions.
+// Error returns one line with request and correlation ID, for a search. It has no names, amounts or addresses, except in descriptions
+// ([Config].ShowDescriptions).
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")
@@ -86,7 +79,6 @@ func (e *CallError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
 func (e *CallError) knownOutcome() (Outcome, bool) {
@@ -96,28 +88,19 @@ func (e *CallError) knownOutcome() (Outcome, bool) {
 	return e.Outcome, true
 }
 
-// APIError is an error response of the service (reference section 7). By default it prints only status and code: the rest may repeat
-// request data.
+// APIError is an error response of the service (reference section 7). It prints only status, code and, with
+// ShowDescriptions, the description: the rest may repeat request data.
 type APIError struct {
-	// StatusCode is the HTTP status.
-	StatusCode int
-	// Code is the machine-readable code; empty if the body had none.
-	Code ErrorCode
-	// Description is the service's text. Policy and transfer responses list the invalid fields in it.
-	Description string
-	// RetryAfter is the wait that a 429 or 503 requested; zero if unspecified.
-	RetryAfter time.Duration
-	// Header is the response's header.
-	Header http.Header
-	// Body is the response's body, at most its first 64 KiB.
-	Body []byte
+	StatusCode  int           // the HTTP status
+	Code        ErrorCode     // the machine-readable code; empty if the body had none
+	Description string        // the service's text; Policy and transfer responses list the invalid fields in it
+	RetryAfter  time.Duration // the wait that a 429 or 503 requested; zero if unspecified
+	Header      http.Header   // the response's header
+	Body        []byte        // the response's body, at most its first 64 KiB
 
-	// shown is the part of Description that is printed.
-	shown string
-	// inputStatus: a 404 may mean bad input instead of a missing account.
-	inputStatus bool
-	// reportFailed: the error is the 500 of a report poll.
-	reportFailed bool
+	shown        string // the part of Description that is printed
+	inputStatus  bool   // a 404 may mean bad input instead of a missing account
+	reportFailed bool   // the error is the 500 of a report poll
 }
 
 // Error returns status, code and, with ShowDescriptions, the description.
@@ -135,10 +118,8 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Format prints Error for every verb.
 func (e APIError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, for JSON logs.
 func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Is matches the code and the sentinel of the status.
@@ -179,49 +160,31 @@ func printableCode(code ErrorCode) string {
 // ErrorCode is the service's error code. It implements error, for errors.Is(err, prepaid.CodeInvalidURI). Unlisted codes are kept.
 type ErrorCode string
 
-// Error returns the code.
 func (c ErrorCode) Error() string { return string(c) }
 
 // Codes of sections 4.8 and 7, each with the operations that return it.
 const (
-	// CodeInvalidRequest: token, webhooks: the request is malformed.
-	CodeInvalidRequest ErrorCode = "invalid_request"
+	CodeInvalidRequest ErrorCode = "invalid_request" // token, webhooks: the request is malformed
 	// CodeUnsupportedGrantType: token: the grant is not client credentials.
 	CodeUnsupportedGrantType ErrorCode = "unsupported_grant_type"
-	// CodeInvalidClient: token: credentials missing (400) or wrong (401).
-	CodeInvalidClient ErrorCode = "invalid_client"
-	// CodeServerError: any 500.
-	CodeServerError ErrorCode = "server_error"
-	// CodeUnauthorized: webhooks: bad token, or a company in the scope that the caller cannot access.
-	CodeUnauthorized ErrorCode = "unauthorized"
-	// CodeBadApplicationID: key exchange: unknown application.
-	CodeBadApplicationID ErrorCode = "bad_application_id"
-	// CodeBadKeyID: key exchange: unknown key.
-	CodeBadKeyID ErrorCode = "bad_key_id"
-	// CodeBadEphemeralKey: key exchange: not 256 bits in Base64, or used before.
-	CodeBadEphemeralKey ErrorCode = "bad_ephemeral_key"
-	// CodeBadAccount: key exchange: the account cannot take part.
-	CodeBadAccount ErrorCode = "bad_account"
-	// CodeInvalidURI: webhooks: not a valid HTTPS address.
-	CodeInvalidURI ErrorCode = "invalid_uri"
+	CodeInvalidClient        ErrorCode = "invalid_client"     // token: credentials missing (400) or wrong (401)
+	CodeServerError          ErrorCode = "server_error"       // any 500
+	CodeUnauthorized         ErrorCode = "unauthorized"       // webhooks: bad token, or a company in the scope that the caller cannot access
+	CodeBadApplicationID     ErrorCode = "bad_application_id" // key exchange: unknown application
+	CodeBadKeyID             ErrorCode = "bad_key_id"         // key exchange: unknown key
+	CodeBadEphemeralKey      ErrorCode = "bad_ephemeral_key"  // key exchange: not 256 bits in Base64, or used before
+	CodeBadAccount           ErrorCode = "bad_account"        // key exchange: the account cannot take part
+	CodeInvalidURI           ErrorCode = "invalid_uri"        // webhooks: not a valid HTTPS address
 	// CodeInvalidScope: webhooks: bad list of companies; in an update also a company that the caller cannot access.
-	CodeInvalidScope ErrorCode = "invalid_scope"
-	// CodeInvalidFilterSpec: webhooks: bad filter.
-	CodeInvalidFilterSpec ErrorCode = "invalid_filter_spec"
-	// CodeInvalidEnabled: webhooks: enabled is not true or false.
-	CodeInvalidEnabled ErrorCode = "invalid_enabled"
-	// CodeInvalidReliabilityMode: webhooks: not one of the two modes.
-	CodeInvalidReliabilityMode ErrorCode = "invalid_reliability_mode"
-	// CodeInvalidHMACKeyID: webhooks: bad key ID.
-	CodeInvalidHMACKeyID ErrorCode = "invalid_hmac_key_id"
-	// CodeInvalidHMACKeySecret: webhooks: bad key.
-	CodeInvalidHMACKeySecret ErrorCode = "invalid_hmac_key_secret"
-	// CodeNoResponse: webhooks: the ping to an enabled hook received no response.
-	CodeNoResponse ErrorCode = "no_response"
-	// CodeInvalidHookID: webhooks: no such hook.
-	CodeInvalidHookID ErrorCode = "invalid_hook_id"
-	// CodeInvalidMessageID: webhooks: no such undeliverable message.
-	CodeInvalidMessageID ErrorCode = "invalid_message_id"
+	CodeInvalidScope           ErrorCode = "invalid_scope"
+	CodeInvalidFilterSpec      ErrorCode = "invalid_filter_spec"      // webhooks: bad filter
+	CodeInvalidEnabled         ErrorCode = "invalid_enabled"          // webhooks: enabled is not true or false
+	CodeInvalidReliabilityMode ErrorCode = "invalid_reliability_mode" // webhooks: not one of the two modes
+	CodeInvalidHMACKeyID       ErrorCode = "invalid_hmac_key_id"      // webhooks: bad key ID
+	CodeInvalidHMACKeySecret   ErrorCode = "invalid_hmac_key_secret"  // webhooks: bad key
+	CodeNoResponse             ErrorCode = "no_response"              // webhooks: the ping to an enabled hook received no response
+	CodeInvalidHookID          ErrorCode = "invalid_hook_id"          // webhooks: no such hook
+	CodeInvalidMessageID       ErrorCode = "invalid_message_id"       // webhooks: no such undeliverable message
 )
 
 // Sentinels, for errors.Is.
@@ -229,28 +192,21 @@ var (
 	// ErrSyntax: text or JSON is no [Amount], [Date] (year 1 to 9999), [MCC] or [TransactionID], or a secret is a dumped "[REDACTED]".
 	ErrSyntax = sentinel.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
-	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
-	// ErrBadRequest: status 400.
-	ErrBadRequest = sentinel.New("prepaid: bad request")
-	// ErrUnauthorized: status 401, or a token request was refused.
-	ErrUnauthorized = sentinel.New("prepaid: unauthorized")
+	ErrAmountRange  error = &valueError{"prepaid: amount: needs more than 19 digits"}
+	ErrBadRequest         = sentinel.New("prepaid: bad request")  // status 400
+	ErrUnauthorized       = sentinel.New("prepaid: unauthorized") // status 401, or a token request was refused
 	// ErrForbidden: status 403: no permission on the company or, perhaps, an address that is not whitelisted.
 	ErrForbidden = sentinel.New("prepaid: forbidden")
 	// ErrNotFound: status 404, except for account creation and wallet provisioning, where it may mean bad input.
-	ErrNotFound = sentinel.New("prepaid: not found")
-	// ErrConflict: status 409: the last run of a report template is unfinished.
-	ErrConflict = sentinel.New("prepaid: conflict")
-	// ErrRateLimited: status 429, or the local limiter refused.
-	ErrRateLimited = ratelimit.ErrRateLimited
-	// ErrServer: any status 5xx.
-	ErrServer = sentinel.New("prepaid: server error")
+	ErrNotFound    = sentinel.New("prepaid: not found")
+	ErrConflict    = sentinel.New("prepaid: conflict")     // status 409: the last run of a report template is unfinished
+	ErrRateLimited = ratelimit.ErrRateLimited              // status 429, or the local limiter refused
+	ErrServer      = sentinel.New("prepaid: server error") // any status 5xx
 	// ErrTransferFailed: a transfer returned 200 with an empty transaction_id ("" or null): no money moved. The service caches no failure: the
 	// same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
 	ErrTransferFailed = sentinel.New("prepaid: transfer failed")
-	// ErrReportNotReady: the report is still processing (204).
-	ErrReportNotReady = sentinel.New("prepaid: report not ready")
-	// ErrReportFailed: a report poll returned 500: the report must be requested again.
-	ErrReportFailed = sentinel.New("prepaid: report failed")
+	ErrReportNotReady = sentinel.New("prepaid: report not ready") // the report is still processing (204)
+	ErrReportFailed   = sentinel.New("prepaid: report failed")    // a report poll returned 500: the report must be requested again
 	// ErrRequestIDExpired: the day in the request ID ([RequestID.Date]) or LastSent of the params is out of range: the service may forget the
 	// ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money). Also if [Config].NeverRepeatLoads forbids the
 	// call.
@@ -259,12 +215,9 @@ var (
 	// one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have LastSent) and
 	// never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
 	ErrRequestIDReused = sentinel.New("prepaid: request ID of another payment")
-	// ErrClosed: the client was closed.
-	ErrClosed = token.ErrClosed
-	// ErrTooMany: more items than the limit given to [Collect].
-	ErrTooMany = sentinel.New("prepaid: more items than the limit")
-	// ErrAmbiguous: more than one account, movement, hook or policy rule matches.
-	ErrAmbiguous = sentinel.New("prepaid: more than one match")
+	ErrClosed          = token.ErrClosed                                    // the client was closed
+	ErrTooMany         = sentinel.New("prepaid: more items than the limit") // more items than the limit given to [Collect]
+	ErrAmbiguous       = sentinel.New("prepaid: more than one match")       // more than one account, movement, hook or policy rule matches
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns ErrNotSeen if the
 	// account was created and not found, or belongs to another client_id: search before you call Issue again. With Again, Issue also returns
 	// it, with the context's error, if the context ends before VisibleWithin.
@@ -276,21 +229,17 @@ var (
 
 // FieldError is a field and the rule that it breaks, never the value.
 type FieldError struct {
-	// Field is the path, such as "registration.primary_address.country".
-	Field string
-	// Rule is the rule for the value, such as "must be an ISO 3166 alpha-2 code".
-	Rule string
+	Field string // the path, such as "registration.primary_address.country"
+	Rule  string // the rule for the value, such as "must be an ISO 3166 alpha-2 code"
 }
 
 // ValidationError lists all faults of a request or a [Config]. Nothing was sent, except perhaps by an Ensure method: see the outcome.
 type ValidationError struct {
-	// Faults are the faults, in the order of the fields.
-	Faults []FieldError
+	Faults []FieldError // the faults, in the order of the fields
 }
 
 func (*ValidationError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
 
-// Error lists the faults on one line.
 func (e *ValidationError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: invalid input: ")
@@ -307,15 +256,11 @@ func (e *ValidationError) Error() string {
 
 // TransportError means that no complete response arrived.
 type TransportError struct {
-	// Sent is false only if it is certain that nothing reached the service.
-	Sent bool
-	// Step is where the exchange failed: "connect", "headers" (no response headers arrived) or "body".
-	Step string
-	// Err is the cause, without the request's URL.
-	Err error
+	Sent bool   // false only if it is certain that nothing reached the service
+	Step string // where the exchange failed: "connect", "headers" (no response headers arrived) or "body"
+	Err  error  // the cause, without the request's URL
 }
 
-// Error returns the step and the cause.
 func (e *TransportError) Error() string {
 	text := "prepaid: no complete response"
 	if !e.Sent {
@@ -330,23 +275,17 @@ func (e *TransportError) Error() string {
 	return text
 }
 
-// Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
 // DecodeError means that a response does not have the declared form, or that an error response has a success status (then Err is its
 // [ErrorCode]).
 type DecodeError struct {
-	// StatusCode is the HTTP status of the response.
-	StatusCode int
-	// MediaType is the response's Content-Type without parameters; "?" for a text that is none.
-	MediaType string
-	// Offset is the byte of the body at which decoding stopped; zero if unknown.
-	Offset int64
-	// Err is the cause; it quotes no content.
-	Err error
+	StatusCode int    // the HTTP status of the response
+	MediaType  string // the response's Content-Type without parameters; "?" for a text that is none
+	Offset     int64  // the byte of the body at which decoding stopped; zero if unknown
+	Err        error  // the cause; it quotes no content
 }
 
-// Error returns status, media type, offset and cause, never content.
 func (e *DecodeError) Error() string {
 	text := fmt.Sprintf("prepaid: undecodable response (status %d, %q, byte %d)", e.StatusCode, e.MediaType, e.Offset)
 	if e.Err != nil {
@@ -355,7 +294,6 @@ func (e *DecodeError) Error() string {
 	return text
 }
 
-// Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 // transferFailedError is [ErrTransferFailed] with the service's correlation ID.
@@ -367,11 +305,9 @@ func (e *transferFailedError) Unwrap() error { return ErrTransferFailed }
 
 // TokenError means that the call was not sent: no token could be obtained.
 type TokenError struct {
-	// Err is the cause.
-	Err error
+	Err error // the cause
 }
 
-// Error returns the cause.
 func (e *TokenError) Error() string {
 	if e.Err == nil {
 		return "prepaid: no access token"
@@ -379,7 +315,6 @@ func (e *TokenError) Error() string {
 	return "prepaid: no access token: " + strings.TrimPrefix(e.Err.Error(), "prepaid: ")
 }
 
-// Unwrap returns Err.
 func (e *TokenError) Unwrap() error { return e.Err }
 
 // Is matches [ErrUnauthorized] if the service refused the credentials or token.

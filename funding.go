@@ -13,19 +13,15 @@ type FundingService struct{ client *Client }
 type FundingOutcome string
 
 const (
-	// FundingOutcomeApproved: the money moved.
-	FundingOutcomeApproved FundingOutcome = "approved"
-	// FundingOutcomeDeclined: no money moved.
-	FundingOutcomeDeclined FundingOutcome = "declined"
+	FundingOutcomeApproved FundingOutcome = "approved" // the money moved
+	FundingOutcomeDeclined FundingOutcome = "declined" // no money moved
 )
 
 // FundingResult is approved or declined. A missing or unlisted outcome, or a decline with a transaction ID, is an error with
 // [OutcomeUnknown].
 type FundingResult struct {
-	// Outcome is approved or declined.
-	Outcome FundingOutcome `json:"outcome"`
-	// TransactionID is set when approved.
-	TransactionID TransactionID `json:"transaction_id,omitzero"`
+	Outcome       FundingOutcome `json:"outcome"`
+	TransactionID TransactionID  `json:"transaction_id,omitzero"` // set when approved
 }
 
 // Approved reports whether the money moved.
@@ -44,45 +40,30 @@ func (r *FundingResult) contradicts() bool { return r.Outcome != "" }
 type FundingException string
 
 const (
-	// FundingExceptionNone: not exceptional.
-	FundingExceptionNone FundingException = "no_exception"
-	// FundingExceptionRestrictionsNotSatisfiable: the restrictions could not be met.
-	FundingExceptionRestrictionsNotSatisfiable FundingException = "restrictions_not_satisfiable"
-	// FundingExceptionExhausted: the funding was used up.
-	FundingExceptionExhausted FundingException = "funding_exhausted"
+	FundingExceptionNone                       FundingException = "no_exception"                 // not exceptional
+	FundingExceptionRestrictionsNotSatisfiable FundingException = "restrictions_not_satisfiable" // the restrictions could not be met
+	FundingExceptionExhausted                  FundingException = "funding_exhausted"            // the funding was used up
 )
 
 // RedeemFundingParams describes a redemption; every field is required.
 type RedeemFundingParams struct {
-	// Amount is in currency units, above zero unless AllowUnusual is set.
-	Amount Amount `json:"amount"`
-	// AccountID is the EAID.
-	AccountID AccountID `json:"account_id"`
-	// Exception is FundingExceptionNone for an ordinary redemption.
-	Exception FundingException `json:"funding_exception"`
+	Amount    Amount           `json:"amount"`            // in currency units, above zero unless AllowUnusual is set
+	AccountID AccountID        `json:"account_id"`        // the EAID
+	Exception FundingException `json:"funding_exception"` // FundingExceptionNone for an ordinary redemption
 	// MerchantNameLocation is card data element 43.
-	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
-	OriginatingTransaction int64 `json:"originating_transaction"`
+	MerchantNameLocation   string `json:"merchant_name_location"`
+	OriginatingTransaction int64  `json:"originating_transaction"` // sequence number of the proxy card transaction; 0 only with AllowUnusual
 	// AllowUnusual sends an Amount of zero (a clearing adjustment may have none) or below zero (the reference does not define it: ask the
 	// operator) and an OriginatingTransaction of 0. They are otherwise refused as mistakes. Not part of the JSON.
-	AllowUnusual bool `json:"-"`
-	// ClearingAdjustment is always sent.
-	ClearingAdjustment bool `json:"clearing_adjustment"`
-	// Currency is ISO 4217 numeric: "036" for AUD.
-	Currency string `json:"currency"`
-	// CardAcceptorID is card data element 42.
-	CardAcceptorID string `json:"card_acceptor_id"`
-	// CorrelationID is your own ID of the originating transaction.
-	CorrelationID string `json:"correlation_id"`
-	// MerchantCategoryCode is four digits.
-	MerchantCategoryCode MCC `json:"merchant_category"`
-	// TerminalID is card data element 41.
-	TerminalID string `json:"terminal_id"`
-	// AcquirerID is card data element 32.
-	AcquirerID string `json:"acquirer_id"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	AllowUnusual         bool         `json:"-"`
+	ClearingAdjustment   bool         `json:"clearing_adjustment"`                             // always sent
+	Currency             string       `json:"currency"`                                        // ISO 4217 numeric: "036" for AUD
+	CardAcceptorID       string       `json:"card_acceptor_id"`                                // card data element 42
+	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction
+	MerchantCategoryCode MCC          `json:"merchant_category"`                               // four digits
+	TerminalID           string       `json:"terminal_id"`                                     // card data element 41
+	AcquirerID           string       `json:"acquirer_id"`                                     // card data element 32
+	Extra                ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 func (p RedeemFundingParams) check(v *validator) {
@@ -110,20 +91,16 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 
 // ReverseFundingParams reverses a redemption; every field is required.
 type ReverseFundingParams struct {
-	// AccountID is the EAID.
-	AccountID AccountID `json:"account_id"`
+	AccountID AccountID `json:"account_id"` // the EAID
 	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// AllowUnusual sends an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	AllowUnusual bool `json:"-"`
-	// CorrelationID is your own ID of the originating transaction.
-	CorrelationID string `json:"correlation_id"`
+	AllowUnusual  bool   `json:"-"`
+	CorrelationID string `json:"correlation_id"` // your own ID of the originating transaction
 	// ParentTransactionID is the transaction ID that the redemption returned.
 	ParentTransactionID TransactionID `json:"parent_transaction_id"`
-	// ClearingAdjustment is always sent.
-	ClearingAdjustment bool `json:"clearing_adjustment"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	ClearingAdjustment  bool          `json:"clearing_adjustment"`                             // always sent
+	Extra               ExtraMembers  `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 func (p ReverseFundingParams) check(v *validator) {
@@ -151,32 +128,22 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 // RefundFundingParams is a refund; only ParentTransactionID is optional.
 type RefundFundingParams struct {
 	// Amount is the value to credit, in currency units, above zero unless AllowUnusual is set.
-	Amount Amount `json:"amount"`
-	// AccountID is the EAID.
-	AccountID AccountID `json:"account_id"`
-	// ParentTransactionID is the transaction ID that a redemption returned; optional.
-	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
+	Amount              Amount        `json:"amount"`
+	AccountID           AccountID     `json:"account_id"`                     // the EAID
+	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"` // the transaction ID that a redemption returned; optional
 	// MerchantNameLocation is card data element 43.
-	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction, not zero unless AllowUnusual is set.
-	OriginatingTransaction int64 `json:"originating_transaction"`
+	MerchantNameLocation   string `json:"merchant_name_location"`
+	OriginatingTransaction int64  `json:"originating_transaction"` // sequence number of the proxy card transaction; 0 only with AllowUnusual
 	// AllowUnusual sends an Amount of zero (a clearing adjustment may have none) or below zero (the reference does not define it: ask the
 	// operator) and an OriginatingTransaction of 0. They are otherwise refused as mistakes. Not part of the JSON.
-	AllowUnusual bool `json:"-"`
-	// Currency is ISO 4217 numeric: "036" for AUD.
-	Currency string `json:"currency"`
-	// CardAcceptorID is card data element 42.
-	CardAcceptorID string `json:"card_acceptor_id"`
-	// CorrelationID is your own ID of the originating transaction.
-	CorrelationID string `json:"correlation_id"`
-	// MerchantCategoryCode is four digits.
-	MerchantCategoryCode MCC `json:"merchant_category"`
-	// TerminalID is card data element 41.
-	TerminalID string `json:"terminal_id"`
-	// AcquirerID is card data element 32.
-	AcquirerID string `json:"acquirer_id"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	AllowUnusual         bool         `json:"-"`
+	Currency             string       `json:"currency"`                                        // ISO 4217 numeric: "036" for AUD
+	CardAcceptorID       string       `json:"card_acceptor_id"`                                // card data element 42
+	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction
+	MerchantCategoryCode MCC          `json:"merchant_category"`                               // four digits
+	TerminalID           string       `json:"terminal_id"`                                     // card data element 41
+	AcquirerID           string       `json:"acquirer_id"`                                     // card data element 32
+	Extra                ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 func (p RefundFundingParams) check(v *validator) {

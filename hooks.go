@@ -21,10 +21,8 @@ type HooksService struct{ client *Client }
 type ReliabilityMode string
 
 const (
-	// ReliabilityModeNone: undeliverable messages are lost.
-	ReliabilityModeNone ReliabilityMode = "none"
-	// ReliabilityModeStoreUndeliverable: undeliverable messages are stored until dismissed.
-	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
+	ReliabilityModeNone               ReliabilityMode = "none"                // undeliverable messages are lost
+	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable" // undeliverable messages are stored until dismissed
 )
 
 // FilterAll matches every transaction. The reference specifies no other rule.
@@ -32,24 +30,17 @@ const FilterAll = "*"
 
 // Hook is a registered webhook (section 2.13), without the key's secret.
 type Hook struct {
-	// ID identifies the hook. A response without it is an error.
-	ID HookID `json:"id"`
+	ID HookID `json:"id"` // identifies the hook; a response without it is an error
 	// URI is the https address that receives messages. Required in a response. Printed without user information.
-	URI string `json:"uri" redact:"user"`
-	// Scope are the monitored companies.
-	Scope []CompanyID `json:"scope"`
-	// FilterSpec is the filter rule; FilterAll matches everything.
-	FilterSpec string `json:"filter_spec"`
-	// Enabled reports whether the hook is enabled. A disabled hook receives and stores nothing.
-	Enabled bool `json:"enabled"`
-	// ReliabilityMode decides how undeliverable messages are treated.
-	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
+	URI             string          `json:"uri" redact:"user"`
+	Scope           []CompanyID     `json:"scope"`            // the monitored companies
+	FilterSpec      string          `json:"filter_spec"`      // the filter rule; FilterAll matches everything
+	Enabled         bool            `json:"enabled"`          // a disabled hook receives and stores nothing
+	ReliabilityMode ReliabilityMode `json:"reliability_mode"` // decides how undeliverable messages are treated
 	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty if there is none, or with ReliabilityModeNone.
-	LastUndeliverable MessageID `json:"last_undeliverable,omitzero"`
-	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
-	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
-	// HMACKeyID is the ID of the current key.
-	HMACKeyID string `json:"hmac_key_id"`
+	LastUndeliverable   MessageID `json:"last_undeliverable,omitzero"`
+	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"` // the time of LastUndeliverable; zero if there is none
+	HMACKeyID           string    `json:"hmac_key_id"`                           // the ID of the current key
 }
 
 // missing refuses a hook without ID or URI: after an unknown outcome of Create, the URI identifies the hook.
@@ -93,20 +84,14 @@ func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 
 // CreateHookParams registers a hook; all seven fields are required.
 type CreateHookParams struct {
-	// URI is an https address. User information in it is sent, but not printed.
-	URI string `json:"uri" redact:"user"`
-	// Scope are the companies to monitor. It is required; an empty list that is not nil monitors none.
-	Scope []CompanyID `json:"scope"`
-	// FilterSpec is the filter rule; FilterAll matches everything.
-	FilterSpec string `json:"filter_spec"`
+	URI        string      `json:"uri" redact:"user"` // an https address; user information in it is sent, but not printed
+	Scope      []CompanyID `json:"scope"`             // the companies to monitor; required; an empty list that is not nil monitors none
+	FilterSpec string      `json:"filter_spec"`       // the filter rule; FilterAll matches everything
 	// Enabled is always sent. If true, the service pings URI before it responds; if false, it registers the hook without a ping.
-	Enabled bool `json:"enabled"`
-	// ReliabilityMode decides how undeliverable messages are treated.
-	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
-	HMACKeyID string `json:"hmac_key_id"`
-	// HMACKeySecret is the key: exactly 64 hex characters.
-	HMACKeySecret Secret `json:"hmac_key_secret"`
+	Enabled         bool            `json:"enabled"`
+	ReliabilityMode ReliabilityMode `json:"reliability_mode"` // decides how undeliverable messages are treated
+	HMACKeyID       string          `json:"hmac_key_id"`      // 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon
+	HMACKeySecret   Secret          `json:"hmac_key_secret"`  // the key: exactly 64 hex characters
 }
 
 type createdHook struct {
@@ -146,20 +131,15 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (Hoo
 
 // UpdateHookParams changes a hook. Zero and nil fields are not sent.
 type UpdateHookParams struct {
-	// URI is an https address. User information in it is sent, but not printed.
-	URI string `json:"uri,omitzero" redact:"user"`
-	// Scope are the companies to monitor; nil keeps them.
-	Scope []CompanyID `json:"scope,omitzero"`
-	// FilterSpec is the filter rule.
-	FilterSpec string `json:"filter_spec,omitzero"`
+	URI        string      `json:"uri,omitzero" redact:"user"` // an https address; user information in it is sent, but not printed
+	Scope      []CompanyID `json:"scope,omitzero"`             // the companies to monitor; nil keeps them
+	FilterSpec string      `json:"filter_spec,omitzero"`       // the filter rule
 	// Enabled true makes the service ping the address before it responds; nil keeps the state.
-	Enabled *bool `json:"enabled,omitzero"`
-	// ReliabilityMode decides how undeliverable messages are treated.
-	ReliabilityMode ReliabilityMode `json:"reliability_mode,omitzero"`
+	Enabled         *bool           `json:"enabled,omitzero"`
+	ReliabilityMode ReliabilityMode `json:"reliability_mode,omitzero"` // decides how undeliverable messages are treated
 	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
-	HMACKeyID string `json:"hmac_key_id,omitzero"`
-	// HMACKeySecret is the key: exactly 64 hex characters.
-	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
+	HMACKeyID     string `json:"hmac_key_id,omitzero"`
+	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"` // the key: exactly 64 hex characters
 }
 
 func (p UpdateHookParams) check(v *validator) {
@@ -237,16 +217,11 @@ const MessageTypeTransaction MessageType = "transaction"
 
 // Message is a webhook message (sections 2.14 and 6): envelope and raw JSON.
 type Message struct {
-	// ID identifies the message; a ping may have none.
-	ID MessageID
-	// HookID is the hook for which the message was sent.
-	HookID HookID
-	// Timestamp is when the message was created, in UTC.
-	Timestamp time.Time
-	// Type is MessageTypeTransaction for a transaction.
-	Type MessageType
-	// Raw is the complete message. The reference does not specify the payload beyond the envelope.
-	Raw json.RawMessage `redact:"content"`
+	ID        MessageID       // identifies the message; a ping may have none
+	HookID    HookID          // the hook for which the message was sent
+	Timestamp time.Time       // when the message was created, in UTC
+	Type      MessageType     // MessageTypeTransaction for a transaction
+	Raw       json.RawMessage `redact:"content"` // the complete message; the reference does not specify the payload beyond the envelope
 }
 
 // messageEnvelope is a Message with the JSON members that every message has.

@@ -86,7 +86,6 @@ func (n transactionNumber) MarshalJSON() ([]byte, error) {
 	return []byte(n), nil
 }
 
-// String returns the ID in decimal.
 func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 const (
@@ -97,8 +96,7 @@ const (
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
-	// requestIDTag distinguishes this package's IDs, which contain a day, from other UUIDs.
-	requestIDTag = "7064"
+	requestIDTag = "7064" // distinguishes this package's IDs, which contain a day, from other UUIDs
 )
 
 // RequestID makes a payment safe to repeat: for 30 days the service returns the ID's first result, and moves no money again. Maximum: 100
@@ -235,10 +233,10 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 // field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. [reflect.DeepEqual] is true
 // only if both are empty. Text formats get [REDACTED] and refuse to read it back; gob, CBOR, MongoDB and others without a text form refuse a
 // Secret, except that DynamoDB's library writes and reads it as empty: store secrets elsewhere.
-//
-// It is a closure, because fmt and other users of reflection read a string through an unexported field and follow pointers, but can
-// only print the address of a function. It is in an array, because deep copies skip unexported fields.
 type Secret [1]func() string
+
+// A Secret is a closure, because fmt and other users of reflection read a string through an unexported field and follow pointers, but can
+// only print the address of a function. It is in an array, because deep copies skip unexported fields.
 
 var (
 	_ fmt.Formatter            = Secret{}
@@ -263,7 +261,6 @@ func (s Secret) Reveal() string {
 	return s[0]()
 }
 
-// IsZero reports whether s is empty.
 func (s Secret) IsZero() bool { return s[0] == nil }
 
 // Equal compares the values; the time does not depend on where they differ.
@@ -273,15 +270,12 @@ func (s Secret) Equal(other Secret) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// Format writes [REDACTED], whatever the verb and flags.
 func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, redact.Mark) // a formatter has no way to return an error
 }
 
-// LogValue returns [REDACTED].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 
-// MarshalText returns [REDACTED], even if s is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
 var errRedactedSecret = &valueError{"prepaid: secret: the text is a redacted secret, [REDACTED]"}

@@ -17,12 +17,9 @@ import (
 
 // RawResponse is a response as received; see [Trace].Response.
 type RawResponse struct {
-	// StatusCode is the HTTP status.
-	StatusCode int
-	// Header is the response's header.
-	Header http.Header `redact:"content"`
-	// Body is the response's body, byte for byte; nil for streamed reports.
-	Body []byte `redact:"content"`
+	StatusCode int         // the HTTP status
+	Header     http.Header `redact:"content"` // the response's header
+	Body       []byte      `redact:"content"` // the response's body, byte for byte; nil for streamed reports
 }
 
 // Decode unmarshals Body, as JSON, into your own struct.
@@ -81,30 +78,20 @@ func (t *Trace) flat() []*Trace {
 
 // Attempt is one request of a call.
 type Attempt struct {
-	// Number is the attempt's number, from 1.
-	Number int
-	// StatusCode is the HTTP status; zero without a response.
-	StatusCode int
-	// Duration is the time from sending to the end of the body.
-	Duration time.Duration
-	// WillWait is the pause before the next attempt; zero if this is the last one.
-	WillWait time.Duration
-	// WillRetry reports whether another attempt follows.
-	WillRetry bool
-	// Err is why the attempt failed; nil after a success.
-	Err error
+	Number     int           // the attempt's number, from 1
+	StatusCode int           // the HTTP status; zero without a response
+	Duration   time.Duration // the time from sending to the end of the body
+	WillWait   time.Duration // the pause before the next attempt; zero if this is the last one
+	WillRetry  bool          // whether another attempt follows
+	Err        error         // why the attempt failed; nil after a success
 }
 
 // CallSummary is a finished call.
 type CallSummary struct {
-	// Outcome is the known effect.
-	Outcome Outcome
-	// Attempts is the number of requests that may have been sent.
-	Attempts int
-	// Duration is the time of all attempts and waits.
-	Duration time.Duration
-	// Err is the call's error.
-	Err error
+	Outcome  Outcome       // the known effect
+	Attempts int           // the number of requests that may have been sent
+	Duration time.Duration // the time of all attempts and waits
+	Err      error         // the call's error
 }
 
 type traceKey struct{}
@@ -330,7 +317,6 @@ func (e *CallError) ids() (attrs []slog.Attr) {
 	return attrs
 }
 
-// LogValue logs status, code and the text of Error.
 func (e APIError) LogValue() slog.Value {
 	return slog.GroupValue(append(e.attrs(), slog.String("error", e.Error()))...)
 }
@@ -343,7 +329,6 @@ func (e *APIError) attrs() []slog.Attr {
 	return attrs
 }
 
-// LogValue logs the fields and the text of Error.
 func (e *ValidationError) LogValue() slog.Value {
 	fields := make([]string, len(e.Faults))
 	for i, fault := range e.Faults {

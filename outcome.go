@@ -48,7 +48,6 @@ func (o Outcome) String() string {
 	return "invalid"
 }
 
-// MarshalText returns the word of String, for logs and stores in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText reads the words of String, and the earlier ones "outcome unknown" and "not processed". Errors: a *[ValidationError].
@@ -133,20 +132,16 @@ func (*inputError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true
 
 // Operation describes a call to observers. It has neither ID nor query.
 type Operation struct {
-	// Name is the Go name, such as "Accounts.Transfer", or, for [Client.Do], method and path, such as "PUT /accounts/{id}/expiry".
-	Name string
-	// Method is the HTTP method.
-	Method string
-	// Path is the path template, such as "/accounts/{id}/transfer".
-	Path string
+	Name   string // the Go name, such as "Accounts.Transfer", or, for [Client.Do], method and path, such as "PUT /accounts/{id}/expiry"
+	Method string // the HTTP method
+	Path   string // the path template, such as "/accounts/{id}/transfer"
 }
 
 // class is the safety class of an operation, which its HTTP method does not determine: GET of a report template starts a run.
 type class uint8
 
 const (
-	// classRead changes nothing. It is repeated if no response arrived or the service failed.
-	classRead class = iota
+	classRead class = iota // changes nothing; it is repeated if no response arrived or the service failed
 	// classRepeated fails safe if repeated late: it blocks an account or plastic again, or deletes nothing more.
 	classRepeated
 	// classKeyed has a request ID: if a request with this ID has finished, the service returns its cached response.

@@ -23,10 +23,8 @@ const defaultPageSize = 100
 // Paging controls a paged operation. After all received items, an iterator ends with an *[IncompleteListError] if it saw fewer
 // items than the service counted, or if the service ignores the page number.
 type Paging struct {
-	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
-	Page int
-	// Size is the requested page size, in items. Default: 100. The service may apply another size ([Page].Size): its limits are unspecified.
-	Size int
+	Page int // the first page to read, or the only one for the ...Page methods; pages count from 1; default: 1
+	Size int // the requested page size, in items; default: 100; the service may apply another size ([Page].Size): its limits are unspecified
 	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first page, which has
 	// the number of pages, is requested alone: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait
 	// in memory. A list without that number is read one page at a time. Leaving the loop early wastes up to Prefetch requests of the rate
@@ -36,16 +34,11 @@ type Paging struct {
 
 // Page is one page of a result.
 type Page[T any] struct {
-	// Items are the page's items.
-	Items []T
-	// Number is the page's number, from 1.
-	Number int
-	// Size is the page size that the service applied; 0 if not reported.
-	Size int
-	// TotalPages is the number of pages; 0 if not reported.
-	TotalPages int
-	// TotalItems is the number of items on all pages; 0 if not reported.
-	TotalItems int
+	Items      []T // the page's items
+	Number     int // the page's number, from 1
+	Size       int // the page size that the service applied; 0 if not reported
+	TotalPages int // the number of pages; 0 if not reported
+	TotalItems int // the number of items on all pages; 0 if not reported
 
 	reported bool // the response had X-TotalPages
 	counted  bool // the response had X-TotalItems
@@ -62,7 +55,6 @@ func (p *Page[T]) Last() bool {
 	return p.received == 0 && len(p.Items) == 0
 }
 
-// Format prints the page; items with personal data redact themselves.
 func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs the counts: a JSON log would write the items unredacted.
@@ -75,10 +67,8 @@ func (p Page[T]) LogValue() slog.Value {
 // search over such a list proves nothing. The error may be harmless if items leave the list while it is read (accounts by status,
 // undeliverable messages): another item then moves to a page already read.
 type IncompleteListError struct {
-	// Seen is the number of distinct items that the service returned, from Paging.Page on.
-	Seen int
-	// Total is the expected number, from Paging.Page on; 0 if the service reported pages but no number of items.
-	Total int
+	Seen  int // the number of distinct items that the service returned, from Paging.Page on
+	Total int // the expected number, from Paging.Page on; 0 if the service reported pages but no number of items
 
 	cause error
 }
@@ -86,7 +76,6 @@ type IncompleteListError struct {
 // Unwrap returns the cause, such as the *[APIError] of a refused page, or nil.
 func (e *IncompleteListError) Unwrap() error { return e.cause }
 
-// Error returns both numbers.
 func (e *IncompleteListError) Error() string {
 	switch {
 	case errors.Is(e.cause, pages.ErrRepeated):

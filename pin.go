@@ -18,12 +18,9 @@ type PINService struct{ client *Client }
 
 // InitiatePINParams starts a PIN change; every field is required.
 type InitiatePINParams struct {
-	// AccountID is the EAID.
-	AccountID AccountID `json:"eaid"`
-	// DeviceID is the cardholder's device.
-	DeviceID string `json:"device_id"`
-	// IPAddress is the cardholder's IP address.
-	IPAddress string `json:"ip_address" redact:"personal"`
+	AccountID AccountID `json:"eaid"`                         // the EAID
+	DeviceID  string    `json:"device_id"`                    // the cardholder's device
+	IPAddress string    `json:"ip_address" redact:"personal"` // the cardholder's IP address
 	// CommunicationMethod is how the one-time password is sent. The reference does not list its values: ask the operator.
 	CommunicationMethod string `json:"communication_method"`
 }
@@ -45,12 +42,9 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*R
 
 // SealedPINParams is for Validate and Execute; every field is required.
 type SealedPINParams struct {
-	// OperationID is a UUID, from the response to Initiate; the reference does not name the member of that response.
-	OperationID string `json:"operation_id"`
-	// DeviceID is the cardholder's device.
-	DeviceID string `json:"device_id"`
-	// IPAddress is the cardholder's IP address.
-	IPAddress string `json:"ip_address" redact:"personal"`
+	OperationID string `json:"operation_id"`                 // a UUID, from the response to Initiate; the reference does not name the member
+	DeviceID    string `json:"device_id"`                    // the cardholder's device
+	IPAddress   string `json:"ip_address" redact:"personal"` // the cardholder's IP address
 	// Envelope is the result of PINKey.Seal; use each envelope once. In the request, its members are next to the other fields.
 	Envelope *PINEnvelope `json:"envelope"`
 }
@@ -104,9 +98,7 @@ func (s *PINService) post(ctx context.Context, r request) (*RawResponse, error) 
 type PINHash string
 
 const (
-	// PINHashSHA256 is SHA-256, the default.
-	PINHashSHA256 PINHash = "SHA256"
-	// PINHashSHA512 is SHA-512.
+	PINHashSHA256 PINHash = "SHA256" // the default
 	PINHashSHA512 PINHash = "SHA512"
 )
 
@@ -114,8 +106,7 @@ const rulePINHash = "must be SHA256 or SHA512"
 
 // PINKeyOptions set details that the service does not specify. The zero value is the usual choice. Ask the operator before you change it.
 type PINKeyOptions struct {
-	// Hash is the OAEP hash: PINHashSHA256 if empty. The envelope always names it.
-	Hash PINHash
+	Hash PINHash // the OAEP hash: PINHashSHA256 if empty; the envelope always names it
 	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The envelope does not contain it,
 	// so both sides must agree. Java's default provider uses "SHA1", which a Go program in FIPS 140-only mode refuses.
 	MGF1Hash string
@@ -238,10 +229,8 @@ func (k *PINKey) usable() bool { return k != nil && k.fingerprint != "" }
 
 // PINSecret is the data to seal. Its fields print and marshal as [REDACTED].
 type PINSecret struct {
-	// OTP is the one-time password that the cardholder received. Required.
-	OTP Secret
-	// PIN is the new PIN. Required. The service states no length or alphabet, so none is checked.
-	PIN Secret
+	OTP Secret // the one-time password that the cardholder received; required
+	PIN Secret // the new PIN; required; the service states no length or alphabet, so none is checked
 }
 
 // Seal encrypts secret with a new AES key and initialisation vector: two envelopes of one secret share only the fingerprint and the hash's
@@ -278,15 +267,12 @@ func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 // PINEnvelope is an encrypted PINSecret. Only the operator's private key decrypts it: it is safe to marshal, log, store and forward.
 type PINEnvelope struct {
 	// EncryptedData is the payload, encrypted by AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
-	EncryptedData string `json:"encrypted_data"`
-	// PublicKeyFingerprint identifies the operator's certificate, in the form agreed with the operator.
-	PublicKeyFingerprint string `json:"public_key_fingerprint"`
-	// EncryptedKey is the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes.
-	EncryptedKey string `json:"encrypted_key"`
+	EncryptedData        string `json:"encrypted_data"`
+	PublicKeyFingerprint string `json:"public_key_fingerprint"` // of the operator's certificate, in the form agreed with the operator
+	EncryptedKey         string `json:"encrypted_key"`          // the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes
 	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. If empty, the member is not sent, and the hash is SHA256.
 	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
-	// IV is the initialisation vector of the payload, in hex: 16 bytes.
-	IV string `json:"iv"`
+	IV                   string  `json:"iv"` // the initialisation vector of the payload, in hex: 16 bytes
 }
 
 // faults checks the format of an envelope, which may have been made elsewhere. If path is not empty, it precedes the field names. Only the

@@ -16,10 +16,8 @@ type PolicyService struct{ client *Client }
 
 // MerchantCategory is a merchant category code with its description.
 type MerchantCategory struct {
-	// Code is the four-digit ISO 18245 code.
-	Code MCC `json:"code"`
-	// Description is the service's text.
-	Description string `json:"description"`
+	Code        MCC    `json:"code"`        // the four-digit ISO 18245 code
+	Description string `json:"description"` // the service's text
 }
 
 func (c *MerchantCategory) missing() bool { return c.Code == "" }
@@ -47,60 +45,43 @@ func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Pa
 type PolicyAction string
 
 const (
-	// PolicyActionAllow is for an open loop, in which rules block.
-	PolicyActionAllow PolicyAction = "allow"
-	// PolicyActionDeny is for a closed loop, in which rules allow.
-	PolicyActionDeny PolicyAction = "deny"
+	PolicyActionAllow PolicyAction = "allow" // for an open loop, in which rules block
+	PolicyActionDeny  PolicyAction = "deny"  // for a closed loop, in which rules allow
 )
 
 // Policy is a program's policy. A list that was not requested is nil.
 type Policy struct {
-	// DefaultAction is allow for an open loop and deny for a closed one.
-	DefaultAction PolicyAction `json:"default_action"`
-	// Description is the service's text.
-	Description string `json:"description"`
-	// Categories are the category rules.
-	Categories []CategoryRule `json:"categories,omitzero"`
-	// Merchants are the merchant rules.
-	Merchants []MerchantRule `json:"merchants,omitzero"`
-	// Terminals are the terminal rules.
-	Terminals []TerminalRule `json:"terminals,omitzero"`
+	DefaultAction PolicyAction   `json:"default_action"`      // allow for an open loop and deny for a closed one
+	Description   string         `json:"description"`         // the service's text
+	Categories    []CategoryRule `json:"categories,omitzero"` // the category rules
+	Merchants     []MerchantRule `json:"merchants,omitzero"`  // the merchant rules
+	Terminals     []TerminalRule `json:"terminals,omitzero"`  // the terminal rules
 }
 
 func (p *Policy) missing() bool { return p.DefaultAction == "" }
 
 // CategoryRule is a rule for a merchant category.
 type CategoryRule struct {
-	// MerchantCategoryCode is the four-digit ISO 18245 code.
-	MerchantCategoryCode MCC `json:"merchant_category_code"`
+	MerchantCategoryCode MCC `json:"merchant_category_code"` // the four-digit ISO 18245 code
 }
 
 // MerchantRule is a rule for a merchant (card acceptor).
 type MerchantRule struct {
-	// ID is the service's internal merchant identifier; never sent.
-	ID int64 `json:"id,omitzero" yaml:"id,omitempty"`
-	// AcquirerID is the merchant's acquirer. Required to add a rule.
-	AcquirerID int64 `json:"acquirer_id" yaml:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier. Required to add a rule.
-	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"`
-	// Description is required to add a rule.
-	Description string `json:"description" yaml:"description"`
+	ID             int64  `json:"id,omitzero" yaml:"id,omitempty"`          // the service's internal merchant identifier; never sent
+	AcquirerID     int64  `json:"acquirer_id" yaml:"acquirer_id"`           // the merchant's acquirer; required to add a rule
+	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"` // the merchant's identifier; required to add a rule
+	Description    string `json:"description" yaml:"description"`           // required to add a rule
 }
 
 // TerminalRule is a rule for a terminal.
 type TerminalRule struct {
-	// ID is the service's internal terminal identifier; never sent.
-	ID int64 `json:"id,omitzero" yaml:"id,omitempty"`
-	// AcquirerID is the terminal's acquirer. Required to add a rule.
-	AcquirerID int64 `json:"acquirer_id" yaml:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier. Required to add a rule.
-	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"`
-	// TerminalID is the terminal's identifier. Required to add a rule.
-	TerminalID string `json:"terminal_id" yaml:"terminal_id"`
+	ID             int64  `json:"id,omitzero" yaml:"id,omitempty"`          // the service's internal terminal identifier; never sent
+	AcquirerID     int64  `json:"acquirer_id" yaml:"acquirer_id"`           // the terminal's acquirer; required to add a rule
+	CardAcceptorID string `json:"card_acceptor_id" yaml:"card_acceptor_id"` // the merchant's identifier; required to add a rule
+	TerminalID     string `json:"terminal_id" yaml:"terminal_id"`           // the terminal's identifier; required to add a rule
 	// CardAcceptorNameLocation is the merchant's name and place; optional.
 	CardAcceptorNameLocation string `json:"card_acceptor_name_location,omitzero" yaml:"card_acceptor_name_location,omitempty"`
-	// Description is optional.
-	Description string `json:"description,omitzero" yaml:"description,omitempty"`
+	Description              string `json:"description,omitzero" yaml:"description,omitempty"` // optional
 }
 
 // Operations that read a policy differ only in their last path segment.
@@ -137,12 +118,9 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 // ChangeRulesParams adds and removes rules for categories ([MCC]), merchants or terminals. A rule blocks in an open loop and allows in a
 // closed one. Rules from Get can be used as they are. The zero value changes nothing.
 type ChangeRulesParams[Rule any] struct {
-	// Reason is stored with the change; optional.
-	Reason string `json:"reason,omitzero"`
-	// RequireApproval is reserved by the service: keep it false.
-	RequireApproval bool `json:"require_approval,omitzero"`
-	// Add are the rules to add; their ID is not sent.
-	Add []Rule `json:"add,omitempty"`
+	Reason          string `json:"reason,omitzero"`           // stored with the change; optional
+	RequireApproval bool   `json:"require_approval,omitzero"` // reserved by the service: keep it false
+	Add             []Rule `json:"add,omitempty"`             // the rules to add; their ID is not sent
 	// Remove are the rules to remove. Only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also TerminalID) is sent,
 	// even if 0 or empty: use the service's values. The reference's text mentions a terminal's ID, but its request format has none.
 	Remove []Rule `json:"remove,omitempty"`
@@ -173,7 +151,7 @@ func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Ru
 	})
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ChangeRulesParams[Rule]) Validate() error { return validated(p.check) }
 
 func (p ChangeRulesParams[Rule]) check(v *validator) {
@@ -284,10 +262,8 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 type RestrictionType string
 
 const (
-	// RestrictionTypeOpen allows by default.
-	RestrictionTypeOpen RestrictionType = "open"
-	// RestrictionTypeClose denies by default.
-	RestrictionTypeClose RestrictionType = "close"
+	RestrictionTypeOpen  RestrictionType = "open"  // allows by default
+	RestrictionTypeClose RestrictionType = "close" // denies by default
 )
 
 // RestrictionRuleType is the effect of an old rule.
@@ -296,9 +272,7 @@ const (
 type RestrictionRuleType string
 
 const (
-	// RestrictionRuleTypeMustAllow allows.
 	RestrictionRuleTypeMustAllow RestrictionRuleType = "must_allow"
-	// RestrictionRuleTypeMustBlock blocks.
 	RestrictionRuleTypeMustBlock RestrictionRuleType = "must_block"
 )
 
@@ -306,12 +280,9 @@ const (
 //
 // Deprecated: use Policy.
 type Restrictions struct {
-	// Type is open or close.
-	Type RestrictionType `json:"type"`
-	// TerminalRules are the rules for terminals.
-	TerminalRules []RestrictionTerminalRule `json:"terminal_rules"`
-	// CategoryRules are the rules for categories.
-	CategoryRules []RestrictionCategoryRule `json:"category_rules"`
+	Type          RestrictionType           `json:"type"`           // open or close
+	TerminalRules []RestrictionTerminalRule `json:"terminal_rules"` // the rules for terminals
+	CategoryRules []RestrictionCategoryRule `json:"category_rules"` // the rules for categories
 }
 
 // missing refuses an object without members. The reference (2.10) does not mark the type as required.
@@ -323,24 +294,18 @@ func (r *Restrictions) missing() bool {
 //
 // Deprecated: use TerminalRule.
 type RestrictionTerminalRule struct {
-	// RuleType is must_allow or must_block.
-	RuleType RestrictionRuleType `json:"rule_type"`
-	// Acquirer is the acquirer.
-	Acquirer string `json:"acquirer"`
-	// Acceptor is the merchant.
-	Acceptor string `json:"acceptor"`
-	// Terminal is the terminal.
-	Terminal string `json:"terminal"`
+	RuleType RestrictionRuleType `json:"rule_type"` // must_allow or must_block
+	Acquirer string              `json:"acquirer"`  // the acquirer
+	Acceptor string              `json:"acceptor"`  // the merchant
+	Terminal string              `json:"terminal"`  // the terminal
 }
 
 // RestrictionCategoryRule is an old category rule.
 //
 // Deprecated: use CategoryRule.
 type RestrictionCategoryRule struct {
-	// RuleType is must_allow or must_block.
-	RuleType RestrictionRuleType `json:"rule_type"`
-	// CategoryCode is the four-digit ISO 18245 code.
-	CategoryCode MCC `json:"category_code"`
+	RuleType     RestrictionRuleType `json:"rule_type"`     // must_allow or must_block
+	CategoryCode MCC                 `json:"category_code"` // the four-digit ISO 18245 code
 }
 
 // Restrictions returns the old ruleset.

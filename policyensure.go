@@ -13,19 +13,16 @@ type EnsureRulesParams[Rule any] struct {
 	// DefaultAction must be the policy's: with [PolicyActionAllow], rules block; with [PolicyActionDeny], they allow. Required.
 	DefaultAction PolicyAction
 	// Rules are the wanted rules. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
-	Rules []Rule
-	// RemoveOthers removes all other rules. Rules must then not be nil. An empty list that is not nil removes all.
-	RemoveOthers bool
+	Rules        []Rule
+	RemoveOthers bool // removes all other rules; Rules must then not be nil; an empty list that is not nil removes all
 	// ReplaceTexts replaces rules that have another description, name or location. The service cannot change a rule: the rules
 	// are removed by one call and added by the next, and have no effect in between. An MCC has no text.
 	ReplaceTexts bool
-	// Reason is stored with each change; optional.
-	Reason string
-	// DryRun only reads the policy, and returns the changes.
-	DryRun bool
+	Reason       string // stored with each change; optional
+	DryRun       bool   // only reads the policy, and returns the changes
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: see [TransferParams.Validate].
+// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p EnsureRulesParams[Rule]) Validate() error { return validated(p.check) }
 
 // check checks the wanted rules, even those that exist already and are not sent.
@@ -60,20 +57,14 @@ func ruleIdentity(rule any) (list string, key any) {
 	return "rules", nil
 }
 
-// EnsureRulesResult has the rules last read (with DryRun: expected), without IDs.
+// EnsureRulesResult has the rules last read (DryRun: expected), without IDs.
 type EnsureRulesResult[Rule any] struct {
-	// Added are rules that did not exist before.
-	Added []Rule
-	// Replaced are rules that had another text before, here with that text.
-	Replaced []Rule
-	// Removed are rules that no longer exist.
-	Removed []Rule
-	// Unchanged are wanted rules that existed with the same text.
-	Unchanged []Rule
-	// Left are rules that are not listed (without RemoveOthers), have another text (without ReplaceTexts), or stay because of an error.
-	Left []Rule
-	// Missing are wanted rules that do not exist. The list is empty if there is no error.
-	Missing []Rule
+	Added     []Rule // rules that did not exist before
+	Replaced  []Rule // rules that had another text before, here with that text
+	Removed   []Rule // rules that no longer exist
+	Unchanged []Rule // wanted rules that existed with the same text
+	Left      []Rule // rules that are not listed (without RemoveOthers), have another text (without ReplaceTexts), or stay because of an error
+	Missing   []Rule // wanted rules that do not exist; the list is empty if there is no error
 }
 
 // Changed reports whether a rule was or, with DryRun, would be changed.

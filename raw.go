@@ -23,15 +23,12 @@ import (
 
 // RawRequest describes a call of [Client.Do]. Method and Path are required.
 type RawRequest struct {
-	// Method is GET, POST, PUT, PATCH or DELETE.
-	Method string
+	Method string // GET, POST, PUT, PATCH or DELETE
 	// Path is a template relative to the base address, such as "/accounts/{id}/expiry". A segment is a name in braces or consists of letters,
 	// '-' and '_'. Path names the call in errors, logs and metrics: put the ID in PathValues.
-	Path string
-	// PathValues are the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'.
-	PathValues map[string]string `redact:"personal"`
-	// Query is the query; optional.
-	Query url.Values `redact:"content"`
+	Path       string
+	PathValues map[string]string `redact:"personal"` // the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'
+	Query      url.Values        `redact:"content"`  // the query; optional
 	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
 	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted. The params of
 	// a method, also embedded in a struct with more members, are sent as by that method, but not validated. A [Cardholder] with

@@ -25,42 +25,31 @@ const (
 
 // ReportProgress is the progress of a run.
 type ReportProgress struct {
-	// Polls is how often the report has been requested.
-	Polls int
-	// Bytes is how many bytes of decoded CSV text have been read.
-	Bytes int64
-	// Records is how many CSV rows have been read, including the header row.
-	Records int64
+	Polls   int   // how often the report has been requested
+	Bytes   int64 // how many bytes of decoded CSV text have been read
+	Records int64 // how many CSV rows have been read, including the header row
 }
 
-// Report is a complete report in memory. Its JSON form contains everything.
+// Report is a complete report in memory. It prints its sizes; its JSON contains everything.
 type Report struct {
-	// Data is the CSV text, as the service wrote it.
-	Data string `json:"reportdata"`
-	// TotalRecords is the service's count of records.
-	TotalRecords int64 `json:"totalrecords"`
+	Data         string `json:"reportdata"`   // the CSV text, as the service wrote it
+	TotalRecords int64  `json:"totalrecords"` // the service's count of records
 }
 
-// Format prints the sizes, whatever the verb.
 func (r Report) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "Report{Data: %d bytes, TotalRecords: %d}", len(r.Data), r.TotalRecords)
 }
 
-// LogValue logs the sizes.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
 
 // ReportRun is a started run. Store it to open its report before ExpiresAt.
 type ReportRun struct {
-	// Template is the name of the report's template.
-	Template string `json:"template"`
-	// ID is the report ID that the start returned.
-	ID string `json:"id"`
-	// RequestedAt is the local time just before the run was requested.
-	RequestedAt time.Time `json:"requested_at"`
-	// ColumnHeaders reports whether a header row was requested.
-	ColumnHeaders bool `json:"column_headers"`
+	Template      string    `json:"template"`       // the name of the report's template
+	ID            string    `json:"id"`             // the report ID that the start returned
+	RequestedAt   time.Time `json:"requested_at"`   // the local time just before the run was requested
+	ColumnHeaders bool      `json:"column_headers"` // whether a header row was requested
 }
 
 // reportRetention is how long the service keeps a report, from the request (reference section 8).
@@ -239,7 +228,6 @@ func (r *ReportReader) Report() (*Report, error) {
 	return &Report{Data: data.String(), TotalRecords: total}, nil
 }
 
-// Format prints the run's template and ID, for every verb.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }
@@ -332,29 +320,22 @@ func readerError(err error) error {
 // ReportError means that a started run did not give a complete, checked report: it was not returned, or its download was interrupted, is
 // malformed or no report, or has a wrong number of rows. The rows so far are correct; others may be missing. Open the run again.
 type ReportError struct {
-	// Run is the run.
-	Run ReportRun
-	// Rows is how many complete rows were read before the failure, including the header row.
-	Rows int64
-	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
-	Bytes int64
+	Run   ReportRun // the run
+	Rows  int64     // how many complete rows were read before the failure, including the header row
+	Bytes int64     // how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows
 	// Err is the cause: that of the failed request, or a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a
 	// closed reader, a wrong row count.
 	Err error
 }
 
-// Error returns the rows, the bytes and the cause, never the run's ID or content.
 func (e *ReportError) Error() string {
 	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %v", e.Rows, e.Bytes, e.Err)
 }
 
-// Format prints Error for every verb, without the ID (the service's text).
 func (e ReportError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, for JSON logs.
 func (e ReportError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
-// Unwrap returns Err.
 func (e *ReportError) Unwrap() error { return e.Err }
 
 var (

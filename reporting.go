@@ -18,17 +18,15 @@ import (
 // ReportingService runs reports from templates, which alone decide the period and content. Use [Client].Reporting.
 type ReportingService struct{ client *Client }
 
-// RunReportParams is the input of a run. Each method uses the fields that concern it.
+// RunReportParams is the input of a run. A method uses the fields it needs.
 type RunReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts that row, so the
 	// client accepts both counts: a single missing row can go unnoticed. Any other incomplete report is a *[ReportError].
 	IncludeColumnHeaders bool
-	// WaitForPrevious makes Run wait until the template's unfinished run has finished, instead of returning [ErrConflict].
-	WaitForPrevious bool
+	WaitForPrevious      bool // makes Run wait until the template's unfinished run has finished, instead of returning [ErrConflict]
 	// OnStart, if not nil, is called by Run with the run before waiting, so that you can store it. If it returns an error, Run ends.
-	OnStart func(ReportRun) error
-	// Interval is the pause between polls. Zero means a pause that grows from 1 s to 15 s.
-	Interval time.Duration
+	OnStart  func(ReportRun) error
+	Interval time.Duration // the pause between polls; zero means a pause that grows from 1 s to 15 s
 	// OnProgress, if not nil, is called after each poll and, while the report is read, about once per MiB.
 	OnProgress func(ReportProgress)
 }

@@ -14,14 +14,10 @@ import (
 
 // SearchAccountsParams selects by your own key, which need not be unique.
 type SearchAccountsParams struct {
-	// ProgramClientID is the client_id of the program. Required. It is not Config.ClientID.
-	ProgramClientID string
-	// ClientAccountKey is the key given at creation. Required.
-	ClientAccountKey string
-	// Include requests groups: personal, direct entry, free text, BPAY.
-	Include []Include
-	// Paging starts at page 1 when zero.
-	Paging Paging
+	ProgramClientID  string    // the client_id of the program; required; it is not Config.ClientID
+	ClientAccountKey string    // the key given at creation; required
+	Include          []Include // requests groups: personal, direct entry, free text, BPAY
+	Paging           Paging    // starts at page 1 when zero
 }
 
 func (p SearchAccountsParams) check(v *validator) {
@@ -53,22 +49,14 @@ func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsP
 
 // SearchCompanyParams filters a company's accounts; empty fields match all.
 type SearchCompanyParams struct {
-	// ProgramClientID filters by client_id.
-	ProgramClientID string
-	// ProgramID filters by program.
-	ProgramID string
-	// Status filters by state.
-	Status AccountStatus
-	// FirstName filters by the cardholder's first name.
-	FirstName string `redact:"personal"`
-	// LastName filters by the cardholder's last name.
-	LastName string `redact:"personal"`
-	// Mobile filters by the cardholder's mobile number.
-	Mobile string `redact:"personal"`
-	// Include requests groups: personal only.
-	Include []Include
-	// Paging starts at page 1 when zero.
-	Paging Paging
+	ProgramClientID string        // filters by client_id
+	ProgramID       string        // filters by program
+	Status          AccountStatus // filters by state
+	FirstName       string        `redact:"personal"` // filters by the cardholder's first name
+	LastName        string        `redact:"personal"` // filters by the cardholder's last name
+	Mobile          string        `redact:"personal"` // filters by the cardholder's mobile number
+	Include         []Include     // requests groups: personal only
+	Paging          Paging        // starts at page 1 when zero
 }
 
 // filters returns the names and values of the texts.
@@ -116,26 +104,17 @@ func (s *AccountsService) SearchCompanyPage(ctx context.Context, company Company
 
 // FindMovementParams describes a movement; empty optional fields match all.
 type FindMovementParams struct {
-	// AccountID is the account whose history is read. Required.
-	AccountID AccountID
-	// Amount is compared without its sign. Required, not zero.
-	Amount Amount
-	// Types are the transaction types to match.
-	Types []TransactionType
-	// Reference is compared exactly.
-	Reference string
-	// CardAcceptorID is the merchant.
-	CardAcceptorID string
-	// TerminalID is the terminal.
-	TerminalID string
-	// From is the start, by the local clock. Required; Between sets it.
-	From time.Time
+	AccountID      AccountID         // the account whose history is read; required
+	Amount         Amount            // compared without its sign; required, not zero
+	Types          []TransactionType // the transaction types to match
+	Reference      string            // compared exactly
+	CardAcceptorID string            // the merchant
+	TerminalID     string            // the terminal
+	From           time.Time         // the start, by the local clock; required; Between sets it
 	// To is the end, by the local clock. Required; Between sets it. While it is in the future, everything since From is searched.
-	To time.Time
-	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
-	VisibleWithin time.Duration
-	// Exclude are transactions of other movements, such as an earlier payment of the same amount.
-	Exclude []TransactionID
+	To            time.Time
+	VisibleWithin time.Duration   // how long FindMovement looks for a movement, from now or from To, whichever is earlier; zero means 2 min
+	Exclude       []TransactionID // transactions of other movements, such as an earlier payment of the same amount
 }
 
 // Between widens the times of the requests, because clocks differ and the service may book late.
@@ -167,19 +146,17 @@ func (p FindMovementParams) check(v *validator) {
 	}
 }
 
-// MovementFinding is the result of FindMovement. It is evidence, not a decision.
+// MovementFinding is FindMovement's result. It is evidence, not a decision.
 type MovementFinding struct {
-	// Transactions are those that match. Even a single one may be another movement that looks the same: exclude known ones.
-	Transactions []Transaction
+	Transactions []Transaction // those that match; even a single one may be another movement that looks the same: exclude known ones
 	// From is the start of the searched time: From of the params minus the possible lag of the service's clock, at least 2 s.
 	From time.Time
-	// To is the end of the searched time in local clock time, at most the time at which the last search began.
-	To time.Time
+	To   time.Time // the end of the searched time in local clock time, at most the time at which the last search began
 }
 
 // FindMovement looks for a movement in an account's history. The error is nil if exactly one transaction matches; with [ErrNotSeen] and
-// [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
-// entry out instead. The Date header shows how the clocks differ; without it, Between allows for 2 minutes.
+// [ErrAmbiguous] there is a [MovementFinding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or
+// direct entry out instead. The Date header shows how clocks differ; without it, Between allows 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to MovementFinding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
 // the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown, but rejected for a

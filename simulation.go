@@ -13,56 +13,38 @@ type SimulationService struct{ client *Client }
 type SimulatedType string
 
 const (
-	// SimulatedTypePurchase is a purchase authorisation (1118).
-	SimulatedTypePurchase SimulatedType = "Purchase"
-	// SimulatedTypeWithdrawal is an ATM cash authorisation (1141). It needs an ATM category such as 6011.
-	SimulatedTypeWithdrawal SimulatedType = "Withdrawal"
-	// SimulatedTypePOSCredit is a point-of-sale credit (1116).
-	SimulatedTypePOSCredit SimulatedType = "PosCredit"
+	SimulatedTypePurchase   SimulatedType = "Purchase"   // a purchase authorisation (1118)
+	SimulatedTypeWithdrawal SimulatedType = "Withdrawal" // an ATM cash authorisation (1141); it needs an ATM category such as 6011
+	SimulatedTypePOSCredit  SimulatedType = "PosCredit"  // a point-of-sale credit (1116)
 )
 
 // SimulateParams is for all calls; fields unused by a call must be empty.
 type SimulateParams struct {
-	// Type is required. It is the same in every call about one transaction.
-	Type SimulatedType `json:"transaction_type"`
-	// AccountID is the EAID. Required.
-	AccountID AccountID `json:"account_id"`
+	Type      SimulatedType `json:"transaction_type"` // required; the same in every call about one transaction
+	AccountID AccountID     `json:"account_id"`       // the EAID; required
 	// Amount is in currency units. Required. It may be negative and, with AllowUnusual, zero: the reference sets no limit.
-	Amount Amount `json:"amount"`
-	// AllowUnusual sends an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
-	AllowUnusual bool `json:"-"`
-	// AcquirerID is the acquirer.
-	AcquirerID string `json:"acquirer_id,omitzero"`
-	// MerchantID is the merchant (card acceptor).
-	MerchantID string `json:"merchant_id,omitzero"`
-	// TerminalID is the terminal.
-	TerminalID string `json:"terminal_id,omitzero"`
+	Amount       Amount `json:"amount"`
+	AllowUnusual bool   `json:"-"`                    // sends an Amount of zero, otherwise refused as possibly forgotten; not part of the JSON
+	AcquirerID   string `json:"acquirer_id,omitzero"` // the acquirer
+	MerchantID   string `json:"merchant_id,omitzero"` // the merchant (card acceptor)
+	TerminalID   string `json:"terminal_id,omitzero"` // the terminal
 	// MerchantCategoryCode is four digits. Transact requires it for a withdrawal: an ATM category such as 6011.
-	MerchantCategoryCode MCC `json:"mcc,omitzero"`
-	// BankName is for Transact, Advise and Reverse.
-	BankName string `json:"bank_name,omitzero"`
-	// Location is for Transact, Advise and Reverse.
-	Location string `json:"location,omitzero"`
-	// LocationCode is for Transact, Advise and Reverse.
-	LocationCode string `json:"location_code,omitzero"`
-	// CurrencyCode is for Transact, Advise and Reverse.
-	CurrencyCode string `json:"currency_code,omitzero"`
+	MerchantCategoryCode MCC    `json:"mcc,omitzero"`
+	BankName             string `json:"bank_name,omitzero"`     // for Transact, Advise and Reverse
+	Location             string `json:"location,omitzero"`      // for Transact, Advise and Reverse
+	LocationCode         string `json:"location_code,omitzero"` // for Transact, Advise and Reverse
+	CurrencyCode         string `json:"currency_code,omitzero"` // for Transact, Advise and Reverse
 	// AuthorizationID is the one that Transact returned; for all calls except Transact.
-	AuthorizationID string `json:"authorization_id,omitzero"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	AuthorizationID string       `json:"authorization_id,omitzero"`
+	Extra           ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 // SimulationResult is the result of each call. A false Success is no error.
 type SimulationResult struct {
-	// Success reports whether the simulated network approved.
-	Success bool `json:"success"`
-	// Message is the service's text.
-	Message string `json:"message"`
-	// AuthorizationID is set by Transact, Advise and Reverse.
-	AuthorizationID string `json:"authorization_id,omitzero"`
-	// TransactionReference is set by Transact.
-	TransactionReference string `json:"transaction_reference,omitzero"`
+	Success              bool   `json:"success"`                        // whether the simulated network approved
+	Message              string `json:"message"`                        // the service's text
+	AuthorizationID      string `json:"authorization_id,omitzero"`      // set by Transact, Advise and Reverse
+	TransactionReference string `json:"transaction_reference,omitzero"` // set by Transact
 }
 
 // Transact simulates a purchase, withdrawal or credit. Safety: never repeated; after [OutcomeUnknown] use FindMovement. API: POST

@@ -14,40 +14,25 @@ import (
 
 // Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
-	// ID identifies the transaction. If an item has no ID, reading the history fails.
-	ID TransactionID `json:"id"`
-	// ParentID is the transaction this one belongs to; empty if there is none.
-	ParentID TransactionID `json:"parent_id"`
-	// AccountID is the account.
-	AccountID AccountID `json:"account_id"`
-	// Type is the four-digit code.
-	Type TransactionType `json:"type"`
+	ID        TransactionID   `json:"id"`        // if an item has none, reading the history fails
+	ParentID  TransactionID   `json:"parent_id"` // the transaction this one belongs to; empty if there is none
+	AccountID AccountID       `json:"account_id"`
+	Type      TransactionType `json:"type"`
 	// TypeDescription describes the type.
-	TypeDescription string `json:"type_description"`
-	// Amount is the base value in currency units. If an item has none, reading the history fails.
-	Amount Amount `json:"amount"`
-	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
-	AmountCurrency string `json:"amount_currency"`
-	// FeeAmount is the total of the fees, in currency units. It is also zero if the service reports no fees.
-	FeeAmount Amount `json:"fee_amount"`
-	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
-	FeeAmountCurrency string `json:"fee_amount_currency"`
+	TypeDescription   string `json:"type_description"`
+	Amount            Amount `json:"amount"`              // the base value in currency units; if an item has none, reading the history fails
+	AmountCurrency    string `json:"amount_currency"`     // ISO 4217 alphabetic (currently only AUD)
+	FeeAmount         Amount `json:"fee_amount"`          // total of the fees, in currency units; also zero if none are reported
+	FeeAmountCurrency string `json:"fee_amount_currency"` // ISO 4217 alphabetic (currently only AUD)
 	// RunningBalance is the balance after the transaction, in currency units. If an item has none, reading the history fails.
-	RunningBalance Amount `json:"running_balance_amount"`
-	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
-	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
-	// OccurredAt is in UTC, and never zero.
-	OccurredAt time.Time `json:"occurred_at"`
-	// CardAcceptorID is the merchant.
-	CardAcceptorID string `json:"card_acceptor_id"`
-	// TerminalID is the terminal.
-	TerminalID string `json:"terminal_id"`
-	// AcquirerID is the acquirer.
-	AcquirerID string `json:"acquirer_id"`
-	// MerchantCategoryCode is the four-digit ISO 18245 code.
-	MerchantCategoryCode MCC `json:"merchant_category_code"`
-	// Reference is reference data.
-	Reference string `json:"reference"`
+	RunningBalance         Amount    `json:"running_balance_amount"`
+	RunningBalanceCurrency string    `json:"running_balance_amount_currency"` // ISO 4217 alphabetic (currently only AUD)
+	OccurredAt             time.Time `json:"occurred_at"`                     // in UTC, and never zero
+	CardAcceptorID         string    `json:"card_acceptor_id"`                // the merchant
+	TerminalID             string    `json:"terminal_id"`                     // the terminal
+	AcquirerID             string    `json:"acquirer_id"`                     // the acquirer
+	MerchantCategoryCode   MCC       `json:"merchant_category_code"`          // the four-digit ISO 18245 code
+	Reference              string    `json:"reference"`                       // reference data
 }
 
 func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
@@ -61,22 +46,14 @@ func (t *Transaction) missing() bool {
 type TransactionType string
 
 const (
-	// TransactionTypeClearing is a clearing or a forced post.
-	TransactionTypeClearing TransactionType = "1115"
-	// TransactionTypePOSCredit is a point-of-sale credit.
-	TransactionTypePOSCredit TransactionType = "1116"
-	// TransactionTypeClearingCreditBack returns the authorised amount when the transaction clears.
-	TransactionTypeClearingCreditBack TransactionType = "1117"
-	// TransactionTypePurchaseAuthorisation is a purchase authorisation or advice.
-	TransactionTypePurchaseAuthorisation TransactionType = "1118"
-	// TransactionTypePurchaseAuthorisationReversal undoes a purchase authorisation.
-	TransactionTypePurchaseAuthorisationReversal TransactionType = "1120"
-	// TransactionTypeClearingReversal undoes a clearing.
-	TransactionTypeClearingReversal TransactionType = "1125"
-	// TransactionTypeATMCashAuthorisation is a withdrawal.
-	TransactionTypeATMCashAuthorisation TransactionType = "1141"
-	// TransactionTypeLoad is the load-type transfer.
-	TransactionTypeLoad TransactionType = "2950"
+	TransactionTypeClearing                      TransactionType = "1115" // a clearing or a forced post
+	TransactionTypePOSCredit                     TransactionType = "1116" // a point-of-sale credit
+	TransactionTypeClearingCreditBack            TransactionType = "1117" // returns the authorised amount when the transaction clears
+	TransactionTypePurchaseAuthorisation         TransactionType = "1118" // a purchase authorisation or advice
+	TransactionTypePurchaseAuthorisationReversal TransactionType = "1120" // undoes a purchase authorisation
+	TransactionTypeClearingReversal              TransactionType = "1125" // undoes a clearing
+	TransactionTypeATMCashAuthorisation          TransactionType = "1141" // a withdrawal
+	TransactionTypeLoad                          TransactionType = "2950" // the load-type transfer
 )
 
 func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
@@ -85,14 +62,11 @@ func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 // drops the items outside the exact bounds, which the service's page totals still count. The service may truncate OccurredAt to whole
 // seconds: use a From in whole seconds so that nothing in its first second is lost.
 type ListTransactionsParams struct {
-	// From is the inclusive start; open when zero.
-	From time.Time
+	From time.Time // the inclusive start; open when zero
 	// To is the inclusive end, not before From; open when zero. To read everything, leave it zero: the service's clock may be ahead of yours.
-	To time.Time
-	// Before is an exclusive end, instead of To: with the first moment of the next month, no second is lost or counted twice.
-	Before time.Time
-	// Paging starts at page 1 when zero.
-	Paging Paging
+	To     time.Time
+	Before time.Time // an exclusive end, instead of To: with the first moment of the next month, no second is lost or counted twice
+	Paging Paging    // starts at page 1 when zero
 }
 
 func (p ListTransactionsParams) check(v *validator) {

@@ -23,8 +23,7 @@ import (
 type TransferType int
 
 const (
-	// TransferTypeCardToCard moves money card to card. The reference gives it no number: any except 2950 will do.
-	TransferTypeCardToCard TransferType = 0
+	TransferTypeCardToCard TransferType = 0 // moves money card to card; the reference gives it no number: any except 2950 will do
 	// TransferTypeLoad puts money from a float account on a card. It is booked as a load, not as a card-to-card movement. If a repeat may pay
 	// again, set [Config].NeverRepeatLoads.
 	TransferTypeLoad TransferType = 2950
@@ -33,28 +32,21 @@ const (
 // TransferParams describes a transfer. A store can keep it as JSON.
 type TransferParams struct {
 	// RequestID makes the transfer safe to repeat: see its type. Required, at most 100 characters. Store it before the call.
-	RequestID RequestID `json:"request_id"`
-	// Amount is above zero, in currency units.
-	Amount Amount `json:"amount"`
-	// SourceReference is required, at most 75 characters.
-	SourceReference string `json:"source_reference"`
-	// DestinationReference is required, at most 75 characters.
-	DestinationReference string `json:"destination_reference"`
-	// DestinationAccountID is the EAID of the receiving account. Required.
-	DestinationAccountID AccountID `json:"destination_account_id"`
-	// Type is always sent. The zero value is TransferTypeCardToCard.
-	Type TransferType `json:"transaction_type"`
-	// InitiatorUsername identifies the user who initiated the request; optional.
-	InitiatorUsername string `json:"initiator_username,omitzero"`
+	RequestID            RequestID    `json:"request_id"`
+	Amount               Amount       `json:"amount"`                      // above zero, in currency units
+	SourceReference      string       `json:"source_reference"`            // required, at most 75 characters
+	DestinationReference string       `json:"destination_reference"`       // required, at most 75 characters
+	DestinationAccountID AccountID    `json:"destination_account_id"`      // the EAID of the receiving account; required
+	Type                 TransferType `json:"transaction_type"`            // always sent; the zero value is TransferTypeCardToCard
+	InitiatorUsername    string       `json:"initiator_username,omitzero"` // the user who initiated the request; optional
 	// LastSent is for a payment whose outcome is unknown since an earlier call, even one of another process or before a restart. Set it to the
 	// [CallError].LastSent of that call or, if its process died, to a time after which it could no longer send. Otherwise it is zero. It is in
 	// the JSON of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits as
 	// [AccountsService.AwaitRepeat] does, and the outcome stays unknown until a success, or a refusal for which [ProvesNotApplied] holds.
 	// Without LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
 	// counts as now. A time more than 29 days ago is [ErrRequestIDExpired].
-	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	LastSent time.Time    `json:"last_sent,omitzero" wire:"-"`
+	Extra    ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 // PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], not a pointer to one. Package journal uses
@@ -73,12 +65,9 @@ var (
 
 // TransferResult is a completed transfer.
 type TransferResult struct {
-	// TransactionID identifies the movement.
-	TransactionID TransactionID `json:"transaction_id"`
-	// CorrelationID is the service's ID for support requests.
-	CorrelationID string `json:"correlation_id"`
-	// RequestID is the one that was sent.
-	RequestID RequestID `json:"-"`
+	TransactionID TransactionID `json:"transaction_id"` // identifies the movement
+	CorrelationID string        `json:"correlation_id"` // the service's ID for support requests
+	RequestID     RequestID     `json:"-"`              // the one that was sent
 }
 
 // Transfer moves money from source to another account, once per RequestID. Within 30 days the same ID returns the first result; the service
@@ -161,34 +150,25 @@ func plainName(name string) string {
 
 // BankAccount is an Australian bank account; every field is required.
 type BankAccount struct {
-	// BSB is six digits.
-	BSB string `json:"bsb"`
-	// AccountNumber is digits only.
-	AccountNumber string `json:"account_number" redact:"personal"`
-	// AccountName is the account holder's name.
-	AccountName string `json:"account_name" redact:"personal"`
+	BSB           string `json:"bsb"`                              // six digits
+	AccountNumber string `json:"account_number" redact:"personal"` // digits only
+	AccountName   string `json:"account_name" redact:"personal"`   // the account holder's name
 }
 
 // DirectEntryOutParams describes a payment to a bank account.
 type DirectEntryOutParams struct {
 	// RequestID makes the payment safe to repeat. Required, at most 100 characters; see [TransferParams].
-	RequestID RequestID `json:"request_id"`
-	// Amount is above zero, in currency units.
-	Amount Amount `json:"amount"`
-	// SourceReference is required, at most 75 characters.
-	SourceReference string `json:"source_reference"`
-	// DestinationReference is required, at most 75 characters.
-	DestinationReference string `json:"destination_reference"`
-	// Destination is the receiving bank account. Required.
-	Destination BankAccount `json:"destination_account_info"`
+	RequestID            RequestID   `json:"request_id"`
+	Amount               Amount      `json:"amount"`                   // above zero, in currency units
+	SourceReference      string      `json:"source_reference"`         // required, at most 75 characters
+	DestinationReference string      `json:"destination_reference"`    // required, at most 75 characters
+	Destination          BankAccount `json:"destination_account_info"` // the receiving bank account; required
 	// BSB is required and sent as given. The reference does not explain how it differs from Destination.BSB: ask the operator.
-	BSB string `json:"bsb"`
-	// InitiatingUserID identifies the user who initiated the request; optional.
-	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	BSB              string `json:"bsb"`
+	InitiatingUserID string `json:"initiating_user_id,omitzero"` // the user who initiated the request; optional
 	// LastSent is for a payment whose outcome is unknown since an earlier call; see [TransferParams]. It is not sent.
-	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
-	// Extra has further members of the request; optional.
-	Extra ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"`
+	LastSent time.Time    `json:"last_sent,omitzero" wire:"-"`
+	Extra    ExtraMembers `json:"extra,omitempty" wire:"members" redact:"content"` // further members of the request; optional
 }
 
 // DirectEntryOut pays from source to a bank account. It works as Transfer, but any response without a transaction ID leaves the outcome
@@ -419,9 +399,9 @@ func (s *AccountsService) Evidence(now time.Time) []byte {
 	return s.client.alive.Evidence(s.client.base.String(), now)
 }
 
-// UseEvidence adds what Evidence returned in an earlier process. Call it once, before the first payment, and then save Evidence. If the
-// clock was set back in between, by more than no process was running, the evidence has no effect; nor has that of another BaseURL, and
-// other text. A client uses the evidence of one store.
+// UseEvidence adds the Evidence of an earlier process. Call it once, before the first payment, and then save Evidence. If the clock was set
+// back in between, by more than no process was running, the evidence has no effect; nor has that of another BaseURL, and other text. A
+// client uses the evidence of one store.
 func (s *AccountsService) UseEvidence(evidence []byte, now time.Time) {
 	s.client.alive.Use(s.client.base.String(), now, evidence)
 }

@@ -21,42 +21,30 @@ import (
 type WalletTokenStatus string
 
 const (
-	// WalletTokenStatusUnknown is "unknown".
-	WalletTokenStatusUnknown WalletTokenStatus = "unknown"
-	// WalletTokenStatusUnmapped is "unmapped".
-	WalletTokenStatusUnmapped WalletTokenStatus = "unmapped"
-	// WalletTokenStatusActive is "active".
-	WalletTokenStatusActive WalletTokenStatus = "active"
-	// WalletTokenStatusSuspended is "suspended".
+	WalletTokenStatusUnknown   WalletTokenStatus = "unknown"
+	WalletTokenStatusUnmapped  WalletTokenStatus = "unmapped"
+	WalletTokenStatusActive    WalletTokenStatus = "active"
 	WalletTokenStatusSuspended WalletTokenStatus = "suspended"
-	// WalletTokenStatusDeleted is "deleted".
-	WalletTokenStatusDeleted WalletTokenStatus = "deleted"
+	WalletTokenStatusDeleted   WalletTokenStatus = "deleted"
 )
 
 // TokenizationDecision is the issuer's decision.
 type TokenizationDecision string
 
 const (
-	// TokenizationDecisionUnknown is "unknown".
-	TokenizationDecisionUnknown TokenizationDecision = "unknown"
-	// TokenizationDecisionDigitisationDeclined is "digitisation_declined".
-	TokenizationDecisionDigitisationDeclined TokenizationDecision = "digitisation_declined"
-	// TokenizationDecisionDigitisationApproved is "digitisation_approved".
-	TokenizationDecisionDigitisationApproved TokenizationDecision = "digitisation_approved"
-	// TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired is "digitisation_approved_prior_authentication_required".
+	TokenizationDecisionUnknown                                         TokenizationDecision = "unknown"
+	TokenizationDecisionDigitisationDeclined                            TokenizationDecision = "digitisation_declined"
+	TokenizationDecisionDigitisationApproved                            TokenizationDecision = "digitisation_approved"
 	TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired TokenizationDecision = "digitisation_approved_prior_authentication_required"
 )
 
 // WalletDevice is the device that holds a token; every field is optional.
 type WalletDevice struct {
 	// ID may be masked. The reference lists device_id twice: the first non-empty value counts.
-	ID string `json:"device_id,omitzero" redact:"personal"`
-	// Name is the device's name, which often contains its owner's.
-	Name string `json:"device_name,omitzero" redact:"personal"`
-	// SecureElementID identifies the secure element.
-	SecureElementID string `json:"secure_element_id,omitzero"`
-	// Type is the kind of device, such as "phone" or "watch2".
-	Type string `json:"device_type,omitzero"`
+	ID              string `json:"device_id,omitzero" redact:"personal"`
+	Name            string `json:"device_name,omitzero" redact:"personal"` // the device's name, which often contains its owner's
+	SecureElementID string `json:"secure_element_id,omitzero"`             // identifies the secure element
+	Type            string `json:"device_type,omitzero"`                   // the kind of device, such as "phone" or "watch2"
 }
 
 // UnmarshalJSON reads a device. Its device_id may appear twice.
@@ -95,57 +83,35 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 // WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
 	// TokenUniqueReference identifies the token, 48 characters. If a token has none, WalletTokens fails.
-	TokenUniqueReference string `json:"token_unique_reference"`
-	// StorageTechnology is where the wallet keeps the token, such as "device_memory" or "secure_element".
-	StorageTechnology string `json:"storage_technology"`
-	// Device holds the token.
-	Device WalletDevice `json:"device"`
-	// LastCommentID is the last comment on the token.
-	LastCommentID string `json:"last_comment_id"`
-	// Type is the kind of token, such as "embedded_secure_element_token".
-	Type string `json:"token_type"`
-	// PaymentAppInstanceID identifies the payment app; optional.
-	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
-	// WalletID identifies the wallet; optional.
-	WalletID string `json:"wallet_id,omitzero"`
-	// TokenRequestorName is the name of the party that requested the token; optional.
-	TokenRequestorName string `json:"token_requestor_name,omitzero"`
-	// TokenRequestorID is up to 11 characters.
-	TokenRequestorID string `json:"token_requestor_id"`
-	// TokenAssuranceLevel is "0" for not authenticated, anything else for authenticated.
-	TokenAssuranceLevel string `json:"token_assurance_level"`
+	TokenUniqueReference string       `json:"token_unique_reference"`
+	StorageTechnology    string       `json:"storage_technology"`               // such as "device_memory" or "secure_element"
+	Device               WalletDevice `json:"device"`                           // holds the token
+	LastCommentID        string       `json:"last_comment_id"`                  // the last comment on the token
+	Type                 string       `json:"token_type"`                       // the kind of token, such as "embedded_secure_element_token"
+	PaymentAppInstanceID string       `json:"payment_app_instance_id,omitzero"` // identifies the payment app; optional
+	WalletID             string       `json:"wallet_id,omitzero"`               // identifies the wallet; optional
+	TokenRequestorName   string       `json:"token_requestor_name,omitzero"`    // the party that requested the token; optional
+	TokenRequestorID     string       `json:"token_requestor_id"`               // up to 11 characters
+	TokenAssuranceLevel  string       `json:"token_assurance_level"`            // "0" for not authenticated, anything else for authenticated
 	// ProvisioningStatusDescription describes ProvisioningStatus; optional.
-	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
-	// ProvisioningStatus is the state of the provisioning, such as "awaiting_activation" or "success"; optional.
-	ProvisioningStatus string `json:"provisioning_status_code,omitzero"`
-	// Suspenders are the parties that suspended the token; optional.
-	Suspenders []string `json:"suspenders,omitzero"`
+	ProvisioningStatusDescription string   `json:"provisioning_status_description,omitzero"`
+	ProvisioningStatus            string   `json:"provisioning_status_code,omitzero"` // such as "awaiting_activation" or "success"; optional
+	Suspenders                    []string `json:"suspenders,omitzero"`               // the parties that suspended the token; optional
 	// Status is the state of the token. If a token has none, WalletTokens fails.
-	Status WalletTokenStatus `json:"current_status_code"`
-	// StatusDescription describes Status.
-	StatusDescription string `json:"current_status_description"`
-	// StatusAt is when the token changed to this status.
-	StatusAt time.Time `json:"current_status_date_time"`
-	// CorrelationID is optional.
-	CorrelationID string `json:"correlation_id,omitzero"`
-	// ActivationCodeExpiresAt is optional.
-	ActivationCodeExpiresAt time.Time `json:"activation_code_expiration_date_time,omitzero"`
-	// FinalTokenizationDecision is the issuer's decision; optional.
-	FinalTokenizationDecision TokenizationDecision `json:"final_tokenization_decision,omitzero"`
-	// ActivatedAt is optional.
-	ActivatedAt time.Time `json:"token_activated_date_time,omitzero"`
-	// DigitizationRequestedAt is optional.
-	DigitizationRequestedAt time.Time `json:"digitization_request_date_time,omitzero"`
-	// PANSequenceNumber is up to three digits, 000 to 099.
-	PANSequenceNumber string `json:"account_pan_sequence_number"`
-	// ExpirationDate is mmyy.
-	ExpirationDate string `json:"expiration_date"`
-	// TokenSuffix is the last four digits; optional.
-	TokenSuffix string `json:"token_suffix,omitzero"`
+	Status                    WalletTokenStatus    `json:"current_status_code"`
+	StatusDescription         string               `json:"current_status_description"`                    // describes Status
+	StatusAt                  time.Time            `json:"current_status_date_time"`                      // when it changed to this status
+	CorrelationID             string               `json:"correlation_id,omitzero"`                       // optional
+	ActivationCodeExpiresAt   time.Time            `json:"activation_code_expiration_date_time,omitzero"` // optional
+	FinalTokenizationDecision TokenizationDecision `json:"final_tokenization_decision,omitzero"`          // optional
+	ActivatedAt               time.Time            `json:"token_activated_date_time,omitzero"`            // optional
+	DigitizationRequestedAt   time.Time            `json:"digitization_request_date_time,omitzero"`       // optional
+	PANSequenceNumber         string               `json:"account_pan_sequence_number"`                   // up to three digits, 000 to 099
+	ExpirationDate            string               `json:"expiration_date"`                               // mmyy
+	TokenSuffix               string               `json:"token_suffix,omitzero"`                         // the last four digits; optional
 	// PrimaryAccountNumberUniqueReference is optional.
 	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
-	// DeletedFromConsumerApp reports that the wallet app no longer shows the token.
-	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
+	DeletedFromConsumerApp              bool   `json:"token_deleted_from_consumer_app"` // the wallet app no longer shows the token
 }
 
 // missing refuses a token without identity or status.
@@ -172,16 +138,12 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 
 // ProvisionWalletParams is the wallet app's input. Two wallets need no input.
 type ProvisionWalletParams struct {
-	// TokenUniqueReference is optional.
-	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
-	// InitiatingUserID identifies the user who initiated the request; optional.
-	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	TokenUniqueReference string `json:"token_unique_reference,omitzero"` // optional
+	InitiatingUserID     string `json:"initiating_user_id,omitzero"`     // the user who initiated the request; optional
 	// Nonce is required by one wallet and ignored by the other two.
-	Nonce string `json:"nonce,omitzero" redact:"content"`
-	// NonceSignature is required by the wallet that requires Nonce, and otherwise ignored.
-	NonceSignature string `json:"nonce_signature,omitzero" redact:"content"`
-	// Certificates are required by the wallet that requires Nonce, and otherwise ignored.
-	Certificates []string `json:"certificates,omitzero" redact:"content"`
+	Nonce          string   `json:"nonce,omitzero" redact:"content"`
+	NonceSignature string   `json:"nonce_signature,omitzero" redact:"content"` // required by the wallet that requires Nonce, otherwise ignored
+	Certificates   []string `json:"certificates,omitzero" redact:"content"`    // required by the wallet that requires Nonce, otherwise ignored
 }
 
 func (p ProvisionWalletParams) check(v *validator) {
@@ -197,22 +159,15 @@ func (p ProvisionWalletParams) check(v *validator) {
 // WalletProvisioning is data for a wallet app: IssuerInitiatedDigitizationData or the three members after it. A response with neither is an
 // error.
 type WalletProvisioning struct {
-	// PANLastFour is the end of the card number.
-	PANLastFour string `json:"pan_last_four" redact:"personal"`
-	// Provider is the card network, as the operator names it.
-	Provider string `json:"provider"`
-	// ProductType is pruduct_type on the wire, as the reference spells it.
-	ProductType ProductType `json:"pruduct_type"`
-	// Cardholder is the cardholder, here with sex and e-mail address.
-	Cardholder *Cardholder `json:"registration"`
+	PANLastFour string      `json:"pan_last_four" redact:"personal"` // the end of the card number
+	Provider    string      `json:"provider"`                        // the card network, as the operator names it
+	ProductType ProductType `json:"pruduct_type"`                    // pruduct_type on the wire, as the reference spells it
+	Cardholder  *Cardholder `json:"registration"`                    // the cardholder, here with sex and e-mail address
 	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
 	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
-	// ActivationData is set for the wallet with a nonce.
-	ActivationData string `json:"activation_data,omitzero" redact:"content"`
-	// EncryptedPassData is set for the wallet with a nonce.
-	EncryptedPassData string `json:"encrypted_pass_data,omitzero" redact:"content"`
-	// EphemeralPublicKey is set for the wallet with a nonce.
-	EphemeralPublicKey string `json:"ephemeral_public_key,omitzero" redact:"content"`
+	ActivationData                  string `json:"activation_data,omitzero" redact:"content"`      // for the wallet with a nonce
+	EncryptedPassData               string `json:"encrypted_pass_data,omitzero" redact:"content"`  // for the wallet with a nonce
+	EphemeralPublicKey              string `json:"ephemeral_public_key,omitzero" redact:"content"` // for the wallet with a nonce
 }
 
 // missing refuses a response without the data of either kind of wallet: the other members are not enough to provision a wallet.
@@ -238,12 +193,9 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 
 // ExchangeKeyParams requests encrypted key data ("dip").
 type ExchangeKeyParams struct {
-	// ApplicationID is the UUID of the requesting application. Required.
-	ApplicationID string `json:"application_id"`
-	// KeyID is the UUID of the application key. Required.
-	KeyID string `json:"key_id"`
-	// EphemeralKey is used once. Required; it is sent in Base64.
-	EphemeralKey EphemeralKey `json:"ephemeral_key"`
+	ApplicationID string       `json:"application_id"` // the UUID of the requesting application; required
+	KeyID         string       `json:"key_id"`         // the UUID of the application key; required
+	EphemeralKey  EphemeralKey `json:"ephemeral_key"`  // used once; required; it is sent in Base64
 }
 
 func (p ExchangeKeyParams) check(v *validator) {
@@ -277,16 +229,13 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 // Bytes returns the 32 bytes, to decrypt the response. Never log them.
 func (k EphemeralKey) Bytes() []byte { return []byte(k[0].Reveal()) }
 
-// Format writes [REDACTED], whatever the verb and flags.
 func (k EphemeralKey) Format(f fmt.State, verb rune) { k[0].Format(f, verb) }
 
 // Equal compares the keys, as [Secret.Equal] does.
 func (k EphemeralKey) Equal(other EphemeralKey) bool { return k[0].Equal(other[0]) }
 
-// LogValue returns [REDACTED].
 func (k EphemeralKey) LogValue() slog.Value { return k[0].LogValue() }
 
-// MarshalText returns [REDACTED], also in JSON and XML.
 func (k EphemeralKey) MarshalText() ([]byte, error) { return k[0].MarshalText() }
 
 // encode writes the key for the service, in Base64.

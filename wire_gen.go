@@ -548,72 +548,50 @@ func (WalletTokenStatus) values() []string {
 
 func (w WalletTokenStatus) known() bool { return slices.Contains(w.values(), string(w)) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p CreateAccountParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p CreateHookParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ExchangeKeyParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p FindCreatedParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p FindMovementParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p InitiatePINParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p IssueParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ListTransactionsParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ProvisionWalletParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p RedeemFundingParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p RefundFundingParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p ReverseFundingParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p RunReportParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SealedPINParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SearchAccountsParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SearchCompanyParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SetPlasticEnabledParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SetStatusParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p SimulateParams) Validate() error { return validated(p.check) }
 
 // Validate returns a *[ValidationError] that lists the faults of p which the call would find before sending, except the age of a
 // request ID, or nil. Call it before you store a payment or start a job. [Config].SkipValueChecks does not apply.
 func (p TransferParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p UpdateAccountParams) Validate() error { return validated(p.check) }
 
-// Validate returns the faults of p, or nil: see [TransferParams.Validate].
 func (p UpdateHookParams) Validate() error { return validated(p.check) }

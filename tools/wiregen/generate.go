@@ -70,12 +70,12 @@ func (p *pkg) generateValidate(out *bytes.Buffer) {
 		if !ok || !strings.HasSuffix(name, "Params") || named(of.Type()) == nil || named(of.Type()).TypeParams() != nil || !has(named(of.Type()), "check") {
 			continue
 		}
-		comment := "returns the faults of p, or nil: see [TransferParams.Validate]"
-		if name == "TransferParams" {
-			comment = "returns a *[ValidationError] that lists the faults of p which the call would find before sending, except the age of a\n" +
-				"// request ID, or nil. Call it before you store a payment or start a job. [Config].SkipValueChecks does not apply"
+		comment := ""
+		if name == "TransferParams" { // for all
+			comment = "// Validate returns a *[ValidationError] that lists the faults of p which the call would find before sending, except the age of a\n" +
+				"// request ID, or nil. Call it before you store a payment or start a job. [Config].SkipValueChecks does not apply.\n"
 		}
-		fmt.Fprintf(out, "\n// Validate %s.\nfunc (p %s) Validate() error { return validated(p.check) }\n", comment, name)
+		fmt.Fprintf(out, "\n%sfunc (p %s) Validate() error { return validated(p.check) }\n", comment, name)
 	}
 }
 
@@ -207,10 +207,8 @@ func (p *pkg) generateRedaction() ([]byte, error) {
 			continue
 		}
 		fmt.Fprintf(&out, `
-// Format prints the set members, without personal or confidential values.
 func (%[1]s %[2]s) Format(state fmt.State, verb rune) { redact.Format(state, verb, %[1]s) }
 
-// LogValue returns the same as a group.
 func (%[1]s %[2]s) LogValue() slog.Value { return redact.LogValue(%[1]s) }
 `, strings.ToLower(name[:1]), name)
 	}
