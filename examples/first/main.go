@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -18,15 +16,12 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context) (err error) {
+func run() (err error) {
 	srv, err := prepaidtest.Start(prepaidtest.Options{}) // for the real service: prepaid.ConfigFromEnv, prepaid.NewClient
 	if err != nil {
 		return err
@@ -43,34 +38,32 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, payments.Close()) }()
-	return pay(ctx, srv.Client(), payments, from, invoice(prepaid.DateOf(time.Now()), to))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // after a lost response the client waits 40 s
+	defer cancel()
+	day := prepaid.DateOf(time.Now().UTC()) // of the invoice, not of this run
+	err = pay(ctx, srv.Client(), payments, from, invoice("7", day, to))
+	fmt.Println("balance", srv.Balance(to))
+	return err
 }
 
-// invoice returns the payment of invoice 7. Its request ID depends only on the invoice and its day.
-func invoice(day prepaid.Date, to prepaid.AccountID) prepaid.TransferParams {
+func invoice(number string, day prepaid.Date, to prepaid.AccountID) prepaid.TransferParams {
 	return prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(day, "invoice", "7"), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+		RequestID: prepaid.DeriveRequestID(day, "invoice", number), // day is stored with the invoice: each run makes the same ID
+		Amount:    prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice " + number, DestinationReference: "invoice " + number,
 	}
 }
 
-// pay pays once, however often the program runs: the journal stores the request ID before it sends.
+// pay pays once, however often it is called with the same params.
 func pay(ctx context.Context, client *prepaid.Client, payments *journalfile.Journal, from prepaid.AccountID, params prepaid.TransferParams) error {
-	result, err := payments.Transfer(ctx, client.Accounts, from, params)
+	_, err := payments.Transfer(ctx, client.Accounts, from, params) // stores the request ID, then sends
 	switch prepaid.OutcomeOf(err) {
 	case prepaid.OutcomeApplied:
+		fmt.Println("paid") // even if err is not nil
+		return err
 	case prepaid.OutcomeRejected:
-		return fmt.Errorf("refused, no money moved: %w", err)
+		return fmt.Errorf("no money moved; fix the cause: %w", err)
 	case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown:
-		return fmt.Errorf("run the program again: %w", err)
 	}
-	if err != nil { // the money moved, but the result is lost or not recorded
-		return err
-	}
-	account, err := client.Accounts.Get(ctx, params.DestinationAccountID)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("transaction %s\nbalance %s\n", result.TransactionID, account.Balance)
-	return nil
+	return fmt.Errorf("the money may have moved; call pay again with the same params: %w", err)
 }
