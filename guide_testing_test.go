@@ -46,24 +46,6 @@ func TestGuideUnknownOutcome(t *testing.T) {
 	})
 }
 
-// In a synctest bubble, the client has the pauses of production, and they cost nothing.
-func TestGuideVirtualTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
-		client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
-		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost
-
-		began := time.Now()
-		_, err := client.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
-			RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "s", DestinationReference: "d",
-		})
-		require.NoError(t, err)
-		require.Equal(t, 1, srv.Movements("invoice-7"))
-		require.Equal(t, 40*time.Second, time.Since(began).Truncate(time.Second))
-	})
-}
-
 // A client that gives up after the first attempt shows how your own code handles an unknown outcome.
 func TestGuideOneAttempt(t *testing.T) {
 	t.Parallel()
