@@ -133,8 +133,6 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	require.Contains(t, p.out.String(), "7 (globex), accounts: 2, emp-1, emp-2")
 	require.Contains(t, p.Call("GET", "accounts/emp-1", "").Body, `"balance":25.50`)
 	require.Equal(t, http.StatusNotFound, p.Call("GET", "accounts/"+ada, "").Status, "no demo next to it")
-
-	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }
 
 // A window that never ends would lock out all callers.
