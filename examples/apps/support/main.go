@@ -111,7 +111,7 @@ func (s *support) do(ctx context.Context, command string, id prepaid.RequestID, 
 	case command == "decide" && !slices.Contains(known, transaction):
 		return s.decide(ctx, id, decision, transaction)
 	}
-	return errors.New("nothing was done: no such command, not a payment to resend, or the transaction of another payment")
+	return fmt.Errorf("nothing was done: no such command, the transaction of another payment, or nothing to send again: it is %s", e.State)
 }
 
 func (s *support) get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {
