@@ -16,10 +16,10 @@
 //
 // A payment of unknown outcome is sent again under its request ID: if the service has paid, it returns the cached response.
 // After 29 days a run returns [ErrWindow] instead: the service may have forgotten the request ID and could pay twice.
-// Search for the movement with FindMovement (with [prepaid.FindMovementParams.Between] and the times of the error, a *[prepaid.CallError]), or
-// ask the operator. Record the result with [Entry.Resolve], or with Resolve of the store.
+// Search for the movement with FindMovement and the params of [Entry.Movement], or ask the operator. Record the result with [Entry.Resolve],
+// or with Resolve of the store.
 //
 // A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that
 // this store has never sent ([Entry].Runs is 0). docs/money-safety.md says when Runs 0 proves that nothing moved.
-// Otherwise look at the history from 7 days before the day in the ID to 22 days after that day.
+// Otherwise search: [Entry.Movement] then has the times from 7 days before the day in the ID to 22 days after that day.
 package journal

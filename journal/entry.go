@@ -82,7 +82,7 @@ const (
 
 // NeedsPerson returns the reason why a person must decide, or nil. It is [ErrWindow] if the outcome is unknown and the service may have
 // forgotten the request ID, and [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
-// payment by itself. Search the history with [prepaid.FindMovementParams.Between]. Then record the
+// payment by itself. Search the history with [Entry.Movement]. Then record the
 // outcome with [Entry.Resolve]; for a rejected payment use [Entry.Withdraw] or [Entry.Retry].
 func (e Entry) NeedsPerson(now time.Time) error {
 	switch {
@@ -160,6 +160,26 @@ func (e Entry) SentUntil() time.Time {
 		return e.LastSent
 	}
 	return e.Changed // the time of the request is unknown
+}
+
+// Movement returns the params with which FindMovement searches the history for the payment: account, amount, and the times between which
+// it can have been sent. If this store never sent it (Runs is 0), these are the times at which a client accepts the request ID; if that
+// ID has no day, From and To are zero. Add Exclude with the transactions of other payments.
+func (e Entry) Movement(now time.Time) prepaid.FindMovementParams {
+	params := prepaid.FindMovementParams{AccountID: e.AccountID, Amount: e.Amount}
+	first, last := e.Began, e.SentUntil()
+	switch day, dated := e.RequestID.Date(); {
+	case !e.FirstSent.IsZero():
+		first = earlier(first, e.FirstSent)
+	case e.Runs == 0 && dated:
+		first, last = day.Time(time.UTC).AddDate(0, 0, -7), day.Time(time.UTC).AddDate(0, 0, 22)
+	case e.Runs == 0:
+		return params
+	}
+	if e.Runs > 0 && e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()) {
+		last = now // a call is sending it, or its process died
+	}
+	return params.Between(first, last)
 }
 
 func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -360,6 +360,43 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 	}
 }
 
+func TestMovement(t *testing.T) {
+	t.Parallel()
+	params := canaryTransfer()
+	params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(at), "movement")
+	own, elsewhere := params, params
+	own.RequestID, elsewhere.LastSent = "own-7", at.Add(time.Hour)
+	queued, later := entry(t, params), at.Add(time.Hour)
+	died := begin(t, queued, at).Entry
+	result := &prepaid.TransferResult{TransactionID: "7"}
+	done, err := begin(t, queued, at).End(later, result, nil)
+	require.NoError(t, err)
+	lost, err := begin(t, queued, at).End(later, nil, &prepaid.CallError{
+		Outcome: prepaid.OutcomeUnknown, Attempts: 2, FirstSent: at.Add(time.Second), LastSent: later, NotBefore: later.Add(time.Minute), Err: errCut,
+	})
+	require.ErrorIs(t, err, errCut)
+	midnight := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		e           journal.Entry
+		first, last time.Time
+	}{
+		"never sent":           {queued, midnight.AddDate(0, 0, -7), midnight.AddDate(0, 0, 22)},
+		"never sent, other ID": {entry(t, own), time.Time{}, time.Time{}},
+		"running":              {died, at, later.Add(time.Minute)},
+		"died":                 {died.Died(later, 40*time.Second), at, later},
+		"unknown":              {lost, at, later},
+		"done":                 {done, at, later},
+		"sent elsewhere":       {entry(t, elsewhere), midnight.AddDate(0, 0, -7), later},
+	} {
+		want := prepaid.FindMovementParams{AccountID: tc.e.AccountID, Amount: params.Amount}.Between(tc.first, tc.last)
+		got := tc.e.Movement(later.Add(time.Minute))
+		require.WithinDuration(t, want.From, got.From, 0, name)
+		require.WithinDuration(t, want.To, got.To, 0, name)
+		want.From, want.To = got.From, got.To
+		require.Equal(t, want, got, name)
+	}
+}
+
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	recorded := entry(t, canaryTransfer())

@@ -36,22 +36,25 @@ func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) e
 //
 // Errors: [journal.ErrNoPayment]; [journal.ErrState] unless the payment is rejected; those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
-	return s.decide(ctx, tx, id, "retry", func(e journal.Entry, now time.Time) (journal.Entry, error) {
-		if e.State == journal.StateWithdrawn { // it has no params
-			return e, &journal.StateError{State: e.State, Event: journal.EventRetry}
-		}
-		return e.Retry(now)
-	})
+	return s.decide(ctx, tx, id, "retry", journal.Entry.Retry)
 }
 
-// Decide implements [journal.Store], in its own transaction. decision must be Resolve, Withdraw or Retry of [journal.Entry].
+// Decide implements [journal.Store], in its own transaction: if you keep books, call [Store.DecideTx]. decision must be Resolve, Withdraw or
+// Retry of [journal.Entry].
 func (s *Store) Decide(ctx context.Context, id prepaid.RequestID, decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, durable); err != nil {
 			return failure("decide", err)
 		}
-		return s.decide(ctx, tx, id, "decide", decision)
+		return s.DecideTx(ctx, tx, id, decision)
 	})
+}
+
+// DecideTx is [Store.Decide] in tx, for a tool that has the decision as a function: write to your books in tx too. Its errors are those of
+// Resolve, Withdraw or Retry.
+func (s *Store) DecideTx(ctx context.Context, tx pgx.Tx, id prepaid.RequestID,
+	decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
+	return s.decide(ctx, tx, id, "decide", decision)
 }
 
 // decide writes a person's decision about a payment that no worker holds.
@@ -72,6 +75,9 @@ func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, eve
 		return failure(event, err)
 	}
 	after, err := decision(e, now)
+	if err == nil && e.State == journal.StateWithdrawn { // it has no params
+		err = &journal.StateError{State: e.State, Event: journal.EventRetry}
+	}
 	if err != nil {
 		return failure(event, err)
 	}

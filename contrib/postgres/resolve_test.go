@@ -25,6 +25,10 @@ func (s testStore) retry(id prepaid.RequestID) error {
 	return s.in(func(tx pgx.Tx) error { return s.Retry(s.t.Context(), tx, id) })
 }
 
+func (s testStore) decide(id prepaid.RequestID, decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
+	return s.in(func(tx pgx.Tx) error { return s.DecideTx(s.t.Context(), tx, id, decision) })
+}
+
 // In each state, a person's decisions have the same effect as in journal.Entry.
 func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	t.Parallel()
@@ -43,6 +47,10 @@ func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 		},
 		"withdraw": {s.withdraw, func(e journal.Entry) (journal.Entry, error) { return e.Withdraw(time.Now()) }},
 		"retry":    {s.retry, func(e journal.Entry) (journal.Entry, error) { return e.Retry(time.Now()) }},
+		"decide": {
+			func(id prepaid.RequestID) error { return s.decide(id, journal.Entry.Withdraw) },
+			func(e journal.Entry) (journal.Entry, error) { return e.Withdraw(time.Now()) },
+		},
 	}
 	for name, decision := range decisions {
 		for _, state := range journal.States() {
@@ -92,6 +100,7 @@ func TestRetryAndWithdraw(t *testing.T) {
 	require.NoError(t, s.withdraw(ids[1]))
 	require.Equal(t, "1", text(t, s.pool, "select count(sealed)::text from prepaid.payments"))
 	require.ErrorIs(t, s.retry(ids[1]), journal.ErrWithdrawn)
+	require.ErrorIs(t, s.Decide(t.Context(), ids[1], journal.Entry.Retry), journal.ErrWithdrawn)
 	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, ids[0])))
 	require.Equal(t, 1, sender.sendings(ids[1]))
 	require.Equal(t, "enqueue:queued begin:intended end:rejected retry:not_sent begin:intended end:done", s.history(ids[0]))
