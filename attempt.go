@@ -109,11 +109,7 @@ func (c *call) try(ctx context.Context) {
 	c.made++
 	a.number, a.own, c.last = c.made, &c.core.own, a
 	if !c.next.unknown.IsZero() {
-		a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)
-		if wait := time.Until(c.next.earliest); a.err == nil && wait > 0 {
-			a.err = pause.For(ctx, wait)
-		}
-		if a.err != nil {
+		if a.err = c.awaitTurn(ctx); a.err != nil {
 			return
 		}
 	}
@@ -156,6 +152,17 @@ func (c *call) try(ctx context.Context) {
 	}
 }
 
+// awaitTurn waits until the repeat cannot overtake an earlier request.
+func (c *call) awaitTurn(ctx context.Context) error {
+	stop := c.observer.waiting(ctx)
+	defer stop()
+	err := c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)
+	if wait := time.Until(c.next.earliest); err == nil && wait > 0 {
+		err = pause.For(ctx, wait)
+	}
+	return err
+}
+
 // admit authorizes the attempt and takes a slot. If the token was refused meanwhile, admit does both again.
 func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 	for range 2 {
@@ -187,10 +194,8 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 }
 
 func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
-	if c.observer.traces != nil {
-		stop := c.observer.waiting(ctx)
-		defer stop()
-	}
+	stop := c.observer.waiting(ctx)
+	defer stop()
 	if c.request.awaited != nil {
 		return c.slotAhead(ctx, c.request.awaited)
 	}

@@ -173,7 +173,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
 	k.request = *r // the other groups are zero
-	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx, r.op.Operation)
+	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx, r)
 	k.effect.outcome, k.next.unknown, k.next.fresh = OutcomeNotProcessed, r.unknown, r.fresh
 	switch {
 	case r.op.class == classToken:

@@ -125,7 +125,7 @@ type RetryPolicy struct {
 	MaxWait time.Duration `json:"max_wait,omitzero" yaml:"max_wait,omitempty"`
 	// MaxRetryAfter is the longest Retry-After that a call waits for; a longer one ends the call. Default: 15 s.
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
-	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
+	// MaxThrottleWait limits the time from the first 429 of a call to the end of its last pause; the limiter can add to it. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after it arrived. Default: 10 s. A
 	// payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after

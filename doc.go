@@ -57,15 +57,15 @@
 // [ErrClosed]; and the context's error. An iterator may also return *[IncompleteListError].
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text, unless
-// [Config].ShowDescriptions adds that text. It has the request ID and the correlation ID of a payment, to search for. Everything else is in
-// fields.
+// [Config].ShowDescriptions adds that text. Of a payment it has the request ID and, if known, the correlation ID, to search for, unless the
+// input was invalid. Everything else is in fields.
 //
 // # Values
 //
 // An [Amount] is exact. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. An enumeration value that the
 // reference does not list is kept as received; [Known] reports it. A [Secret] is never printed, not even in JSON. In fmt
-// and slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted. Log such values one
-// by one, because a JSON log writes a slice as JSON.
+// and slog, fields with personal data or content print as [REDACTED]; IDs, amounts, dates and your references do not: a reference must name
+// no person. JSON is not redacted. Log such values one by one, because a JSON log writes a slice as JSON.
 //
 // # Observing
 //

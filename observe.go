@@ -39,8 +39,8 @@ type Trace struct {
 	CallStart func(ctx context.Context, op Operation) context.Context
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
-	// Waiting is called each second while an attempt waits for the limiter, from another goroutine, so that a progress display does not look
-	// hung: a payroll that has used the service's 1,000 requests waits up to 10 s.
+	// Waiting is called each second, from another goroutine, while an attempt waits for the limiter (up to 10 s after 1,000 requests) or a
+	// payment of unknown outcome for its repeat (40 s), so that a progress display does not look hung.
 	Waiting func(ctx context.Context, op Operation, waited time.Duration)
 	// AttemptStart is called before a request is sent. The request uses the returned context, which must be derived from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
@@ -107,11 +107,14 @@ type observer struct {
 	log    *slog.Logger
 	traces []*Trace // nil if there is none
 	op     Operation
+
+	requestID     RequestID // of a payment
+	correlationID string    // of a funding call
 }
 
 // of returns o for a call, with the traces of its context added.
-func (o observer) of(ctx context.Context, op Operation) observer {
-	o.op = op
+func (o observer) of(ctx context.Context, r *request) observer {
+	o.op, o.requestID, o.correlationID = r.op.Operation, r.requestID, r.correlationID
 	if added, _ := ctx.Value(traceKey{}).([]*Trace); len(added) > 0 {
 		o.traces = append(slices.Clip(o.traces), added...)
 	}
@@ -159,7 +162,7 @@ func (o observer) throttled(ctx context.Context, waited time.Duration) {
 	}
 }
 
-// waiting reports each second, until stop returns, that an attempt waits for the limiter.
+// waiting reports each second, until stop returns, that the call waits.
 func (o observer) waiting(ctx context.Context) (stop func()) {
 	if !slices.ContainsFunc(o.traces, func(t *Trace) bool { return t.Waiting != nil }) {
 		return func() {}
@@ -208,9 +211,9 @@ func (o observer) attemptStart(ctx context.Context, number int) (started context
 func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
 		o.logged(func() {
-			o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
+			o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed", append(idAttrs(o.requestID, o.correlationID),
 				slog.String("operation", o.op.Name), slog.String("path", o.op.Path), slog.Int("attempt", seen.Number),
-				slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
+				slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))...)
 		})
 	}
 	for _, t := range o.traces {
@@ -248,10 +251,12 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 		if status != 0 {
 			attrs = append(attrs, slog.Int("status", status))
 		}
+		if failure, ok := errors.AsType[*CallError](err); ok {
+			attrs = append(attrs, failure.ids()...)
+		} else {
+			attrs = append(attrs, idAttrs(o.requestID, o.correlationID)...)
+		}
 		if level != slog.LevelDebug {
-			if failure, ok := errors.AsType[*CallError](err); ok {
-				attrs = append(attrs, failure.ids()...)
-			}
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 		o.logged(func() { o.log.LogAttrs(ctx, level, "prepaid: call", attrs...) })
@@ -303,13 +308,17 @@ func (e *CallError) LogValue() slog.Value {
 	return slog.GroupValue(append(attrs, slog.String("error", e.Error()))...)
 }
 
-// ids returns the request and the correlation ID, by which a payment is searched for. They identify no person. A ValidationError may be
-// about them: something else may be in their place.
-func (e *CallError) ids() (attrs []slog.Attr) {
+// ids returns the attributes by which a payment is searched for. A ValidationError may be about them: something else may be in their place.
+func (e *CallError) ids() []slog.Attr {
 	if _, invalid := errors.AsType[*ValidationError](e.Err); invalid {
 		return nil
 	}
-	for _, id := range [...][2]string{{"request_id", string(e.RequestID)}, {"correlation_id", e.CorrelationID}} {
+	return idAttrs(e.RequestID, e.CorrelationID)
+}
+
+// idAttrs returns the IDs that are set. They identify no person.
+func idAttrs(requestID RequestID, correlationID string) (attrs []slog.Attr) {
+	for _, id := range [...][2]string{{"request_id", string(requestID)}, {"correlation_id", correlationID}} {
 		if id[1] != "" {
 			attrs = append(attrs, slog.String(id[0], redact.Line(id[1])))
 		}

@@ -167,7 +167,7 @@ func TestTracePanics(t *testing.T) {
 	})
 }
 
-// Each second of a wait for the limiter is reported while it lasts, and no longer.
+// Each second of a wait for the limiter or a repeat is reported while it lasts, and no longer.
 func TestTraceWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,6 +187,12 @@ func TestTraceWaiting(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, seen)
+		names := map[string]int{}
+		ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{Waiting: func(_ context.Context, op prepaid.Operation, _ time.Duration) { names[op.Name]++ }})
+		client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))))
+		require.NoError(t, harness.OpTransfer().Call(ctx, client))
+		require.NoError(t, client.Accounts.AwaitRepeat(ctx, "acc-1", time.Now()))
+		require.Greater(t, min(names[harness.OpTransfer().Name], names["Accounts.AwaitRepeat"]), 30, names)
 	})
 }
 

@@ -85,6 +85,7 @@ func TestLogRecords(t *testing.T) {
 	}{
 		"success":         {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 0},
 		"after a repeat":  {harness.OpGet(), []harness.Step{harness.Respond(503, "", ""), harness.Broken(harness.ErrCut), harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 2},
+		"paid":            {harness.OpTransfer(), []harness.Step{harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer())}, "DEBUG", "applied", 200, 1},
 		"rejected":        {harness.OpTransfer(), []harness.Step{harness.ServiceError(400, "invalid_request")}, "INFO", "rejected", 400, 0},
 		"unreachable":     {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED)}, "INFO", "not_processed", 0, 2},
 		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "unknown", 0, 0},
@@ -118,10 +119,13 @@ func TestLogRecords(t *testing.T) {
 				require.Equal(t, tc.status, last["status"])
 			}
 			require.Equal(t, err != nil, last["error"] != nil)
-			if tc.op.Name == harness.OpTransfer().Name { // a wrapped error in another record has it too
-				id := string(harness.CallError(t, err).RequestID)
-				require.Equal(t, id, last["request_id"])
-				require.Contains(t, last["error"], ", request_id "+id)
+			if tc.op.Name == harness.OpTransfer().Name {
+				for _, record := range records {
+					require.NotEmpty(t, record["request_id"])
+				}
+				if err != nil { // a wrapped error in another record has it too
+					require.Contains(t, err.Error(), ", request_id "+last["request_id"].(string))
+				}
 			}
 		})
 	}

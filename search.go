@@ -110,6 +110,7 @@ type FindMovementParams struct {
 	Reference      string            // compared exactly
 	CardAcceptorID string            // the merchant
 	TerminalID     string            // the terminal
+	ParentID       TransactionID     // Transaction.ParentID: of a refund or reversal, the redemption
 	From           time.Time         // the start, by the local clock; required; Between sets it
 	// To is the end, by the local clock. Required; Between sets it. While it is in the future, everything since From is searched.
 	To            time.Time
@@ -257,7 +258,8 @@ func (p FindMovementParams) matches(t *Transaction) bool {
 		(len(p.Types) == 0 || slices.Contains(p.Types, t.Type)) &&
 		(p.Reference == "" || t.Reference == p.Reference) &&
 		(p.CardAcceptorID == "" || t.CardAcceptorID == p.CardAcceptorID) &&
-		(p.TerminalID == "" || t.TerminalID == p.TerminalID)
+		(p.TerminalID == "" || t.TerminalID == p.TerminalID) &&
+		(p.ParentID == "" || t.ParentID == p.ParentID)
 }
 
 // notSeenError is ErrNotSeen with the settings that were searched with.

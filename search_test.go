@@ -74,6 +74,7 @@ func TestFindMovement(t *testing.T) {
 		"another type":      {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.ErrNotSeen},
 		"another reference": {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Reference = "ref-10" }, prepaid.ErrNotSeen},
 		"another merchant":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.CardAcceptorID = "m-2" }, prepaid.ErrNotSeen},
+		"another parent":    {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.ParentID = "7" }, prepaid.ErrNotSeen},
 		"another terminal":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.TerminalID = "x-2" }, prepaid.ErrNotSeen},
 	} {
 		bubble(t, name, func(t *testing.T) {

@@ -284,7 +284,7 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 	if outcome == OutcomeUnknown {
 		failure.LastSent, failure.NotBefore = cmp.Or(r.lastSent, r.unknown.Last), r.unknown.NotBefore
 	}
-	began, observer := time.Now(), c.observer.of(ctx, r.op.Operation)
+	began, observer := time.Now(), c.observer.of(ctx, &r)
 	observer.callDone(observer.callStart(ctx), began, 0, 0, failure)
 	return failure
 }
@@ -387,6 +387,10 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 	if lastSent.IsZero() {
 		return nil
 	}
+	read := opAccountsSummary
+	read.Name = "Accounts.AwaitRepeat"
+	stop := s.client.observer.of(ctx, &request{op: read}).waiting(ctx)
+	defer stop()
 	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(liveness.First(ctx, lastSent), lastSent))
 }
 

@@ -34,7 +34,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	if err := save(p); err != nil {
 		return err // nothing was sent
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Minute)
 	defer cancel()
 	_, err := client.Accounts.Transfer(ctx, p.From, p.Params)
 	p.Params.LastSent = time.Time{}

@@ -40,7 +40,8 @@ func issue(ctx context.Context, accounts *prepaid.AccountsService, o *cardOrder,
 	if err := save(o); err != nil {
 		return err // nothing was sent
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	params.VisibleWithin = 2 * time.Minute
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute) // more than VisibleWithin, or nothing is created
 	defer cancel()
 	issued, err := accounts.Issue(ctx, params)
 	switch outcome := prepaid.OutcomeOf(err); {

@@ -24,7 +24,7 @@ func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows [
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	sending = prepaid.WithTrace(sending, &prepaid.Trace{Waiting: func(_ context.Context, _ prepaid.Operation, waited time.Duration) {
-		fmt.Fprintf(os.Stderr, "\rwaiting for the rate limit: %.0f s ", waited.Seconds())
+		fmt.Fprintf(os.Stderr, "\rwaiting for the rate limit or a repeat: %.0f s ", waited.Seconds())
 	}})
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
 	defer stop()
