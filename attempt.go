@@ -194,11 +194,11 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 }
 
 func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
+	if c.request.awaited != nil {
+		return c.slotAhead(ctx, c.request.awaited) // nobody waits for a prefetched page yet
+	}
 	stop := c.observer.waiting(ctx)
 	defer stop()
-	if c.request.awaited != nil {
-		return c.slotAhead(ctx, c.request.awaited)
-	}
 	return c.core.limiter.Acquire(ctx, c.lane)
 }
 

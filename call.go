@@ -341,7 +341,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 		failure.unknown = c.next.unknown.Later(c.core.repeats.after(c.sent.latest, c.sent.last))
 		failure.NotBefore = presently(failure.unknown.NotBefore)
 	}
-	if failed, ok := errors.AsType[*transferFailedError](err); ok {
+	if failed, ok := errors.AsType[*correlatedError](err); ok {
 		failure.CorrelationID = failed.correlationID
 	}
 	return failure

@@ -172,7 +172,7 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 
 // Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
 // received.
-func Known(value listed) bool { return value.known() }
+func Known(value listed) bool { return value != nil && value.known() }
 
 // listed is an enumeration type of this package.
 type listed interface{ known() bool }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -327,17 +329,24 @@ type environment struct {
 	known []string
 }
 
-// refuseOthers adds a fault for each set variable that is not known, unless it belongs to a tool, or to Kubernetes, which sets variables for
-// each service.
+// serviceVariable is a variable that Kubernetes sets for each service, with its value.
+const serviceVariable = `^PREPAID_(\w+_)?(SERVICE_HOST=|SERVICE_PORT(_\w+)?=|PORT=\w+://|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`
+
+// refuseOthers adds a fault for each set variable that is not known, unless it belongs to a tool or to Kubernetes.
 func (v *environment) refuseOthers() {
 	for _, variable := range os.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name) // as Getenv finds it
+		}
 		rest, ours := strings.CutPrefix(name, "PREPAID_")
 		family, _, _ := strings.Cut(rest, "_")
 		switch {
 		case !ours, value == "", slices.Contains(v.known, name):
+		case name == "PREPAID_TEST_ENVIRONMENT":
+			v.fault(name, `is not a setting: set PREPAID_ENVIRONMENT to "test"`)
 		case slices.Contains([]string{"CONFORMANCE", "EMULATOR", "HOSTILE", "TEST", "VCR"}, family):
-		case strings.Contains(name, "_SERVICE_"), strings.Contains(name+"_", "_PORT_"):
+		case regexp.MustCompile(serviceVariable).MatchString(variable):
 		default:
 			v.fault(name, "is not a setting")
 		}

@@ -259,9 +259,11 @@ func (p FindCreatedParams) check(v *validator) {
 		v.accountKey("client_account_key", p.ClientAccountKey)
 	case p.ExternalAccountID != "":
 		v.companyID("company_id", p.CompanyID)
+		v.text("program_client_id", p.ProgramClientID, 0)
 	default:
 		v.fault("client_account_key", "is required, or external_account_id and company_id")
 	}
+	v.text("external_account_id", p.ExternalAccountID, 0)
 }
 
 // isElsewhere reports whether a matches, but has another client_id.

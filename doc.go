@@ -56,6 +56,8 @@
 // *[DecodeError], *[ratelimit.RefusedError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden], [ErrRateLimited], [ErrServer], by status;
 // [ErrClosed]; and the context's error. An iterator may also return *[IncompleteListError].
 //
+// Every params type has a method Validate, for a form or a job that is checked before its call: see [TransferParams.Validate].
+//
 // The text of an error or log record never contains personal data, amounts, references or the service's own text, unless
 // [Config].ShowDescriptions adds that text. Of a payment it has the request ID and, if known, the correlation ID, to search for, unless the
 // input was invalid. Everything else is in fields.

@@ -70,13 +70,24 @@ func (e *CallError) Error() string {
 		b.WriteString(", ")
 		b.WriteString(id.Key)
 		b.WriteByte(' ')
-		b.WriteString(id.Value.String())
+		b.WriteString(quoted(id.Value.String()))
 	}
 	if e.Err != nil {
 		b.WriteString(": ")
 		b.WriteString(strings.TrimPrefix(e.Err.Error(), "prepaid: "))
 	}
 	return b.String()
+}
+
+// quoted quotes an ID that could be read as another part of a text.
+func quoted(id string) string {
+	plain := func(r rune) bool {
+		return ascii.IsDigit(r) || ascii.IsLower(r) || ascii.IsUpper(r) || strings.ContainsRune("._-:/", r)
+	}
+	if strings.ContainsFunc(id, func(r rune) bool { return !plain(r) }) {
+		return strconv.Quote(id)
+	}
+	return id
 }
 
 func (e *CallError) Unwrap() error { return e.Err }
@@ -233,6 +244,8 @@ type FieldError struct {
 	Rule  string // the rule for the value, such as "must be an ISO 3166 alpha-2 code"
 }
 
+func (e FieldError) Error() string { return e.Field + " " + e.Rule }
+
 // ValidationError lists all faults of a request or a [Config]. Nothing was sent, except perhaps by an Ensure method: see the outcome.
 type ValidationError struct {
 	Faults []FieldError // the faults, in the order of the fields
@@ -247,9 +260,7 @@ func (e *ValidationError) Error() string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(fault.Field)
-		b.WriteByte(' ')
-		b.WriteString(fault.Rule)
+		b.WriteString(fault.Error())
 	}
 	return b.String()
 }
@@ -296,12 +307,13 @@ func (e *DecodeError) Error() string {
 
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// transferFailedError is [ErrTransferFailed] with the service's correlation ID.
-type transferFailedError struct{ correlationID string }
+// correlatedError is an error about a response with the service's correlation ID.
+type correlatedError struct {
+	error
+	correlationID string
+}
 
-func (e *transferFailedError) Error() string { return ErrTransferFailed.Error() }
-
-func (e *transferFailedError) Unwrap() error { return ErrTransferFailed }
+func (e *correlatedError) Unwrap() error { return e.error }
 
 // TokenError means that the call was not sent: no token could be obtained.
 type TokenError struct {

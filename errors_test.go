@@ -78,8 +78,11 @@ func TestOutcomeOfInput(t *testing.T) {
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"prepaid: outcome unknown":                                              &prepaid.CallError{},
-		"prepaid: Accounts.Get: not_processed: status 503":                      &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeNotProcessed, Attempts: 1, Err: &prepaid.APIError{StatusCode: 503}},
+		"prepaid: outcome unknown":                         &prepaid.CallError{},
+		"prepaid: Accounts.Get: not_processed: status 503": &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeNotProcessed, Attempts: 1, Err: &prepaid.APIError{StatusCode: 503}},
+		`prepaid: Accounts.Transfer: rejected, request_id "a, b: applied", correlation_id c/1: EOF`: &prepaid.CallError{
+			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "a, b: applied", CorrelationID: "c/1", Err: io.EOF,
+		},
 		"prepaid: applied after 3 attempts: EOF":                                &prepaid.CallError{Outcome: prepaid.OutcomeApplied, Attempts: 3, Err: io.EOF},
 		"prepaid: status 400 (invalid_uri)":                                     &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI, Description: "CANARY", Body: []byte("CANARY")},
 		"prepaid: status 400 (unlisted code)":                                   &prepaid.APIError{StatusCode: 400, Code: "CANARY of\nthe service"},

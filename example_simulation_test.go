@@ -33,7 +33,7 @@ func ExampleSimulationService_Transact_production() {
 	_, err := srv.Client().Simulation.Transact(context.Background(), prepaid.SimulateParams{})
 	refused, _ := errors.AsType[*prepaid.ValidationError](err)
 	fmt.Println(refused.Faults[0], prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
-	// Output: {config.test_environment must be true: the simulator exists only in the test environment} rejected 0 requests sent
+	// Output: config.test_environment must be true: the simulator exists only in the test environment rejected 0 requests sent
 }
 
 // A cancelled purchase. Reversing a purchase that was never authorised gives a result, not an error.

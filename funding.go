@@ -59,7 +59,7 @@ type RedeemFundingParams struct {
 	ClearingAdjustment   bool         `json:"clearing_adjustment"`                             // always sent
 	Currency             string       `json:"currency"`                                        // ISO 4217 numeric: "036" for AUD
 	CardAcceptorID       string       `json:"card_acceptor_id"`                                // card data element 42
-	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction
+	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction; errors and logs show it
 	MerchantCategoryCode MCC          `json:"merchant_category"`                               // four digits
 	TerminalID           string       `json:"terminal_id"`                                     // card data element 41
 	AcquirerID           string       `json:"acquirer_id"`                                     // card data element 32
@@ -96,7 +96,7 @@ type ReverseFundingParams struct {
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// AllowUnusual sends an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	AllowUnusual  bool   `json:"-"`
-	CorrelationID string `json:"correlation_id"` // your own ID of the originating transaction
+	CorrelationID string `json:"correlation_id"` // your own ID of the originating transaction; errors and logs show it
 	// ParentTransactionID is the transaction ID that the redemption returned.
 	ParentTransactionID TransactionID `json:"parent_transaction_id"`
 	ClearingAdjustment  bool          `json:"clearing_adjustment"`                             // always sent
@@ -139,7 +139,7 @@ type RefundFundingParams struct {
 	AllowUnusual         bool         `json:"-"`
 	Currency             string       `json:"currency"`                                        // ISO 4217 numeric: "036" for AUD
 	CardAcceptorID       string       `json:"card_acceptor_id"`                                // card data element 42
-	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction
+	CorrelationID        string       `json:"correlation_id"`                                  // your own ID of the originating transaction; errors and logs show it
 	MerchantCategoryCode MCC          `json:"merchant_category"`                               // four digits
 	TerminalID           string       `json:"terminal_id"`                                     // card data element 41
 	AcquirerID           string       `json:"acquirer_id"`                                     // card data element 32

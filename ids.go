@@ -100,7 +100,7 @@ const (
 )
 
 // RequestID makes a payment safe to repeat: for 30 days the service returns the ID's first result, and moves no money again. Maximum: 100
-// characters.
+// characters. Errors and logs show it: it must have no personal data.
 type RequestID string
 
 // NewRequestID returns a random ID of today (UTC) in [DeriveRequestID]'s format. Store it with the params before the call: a second ID is a

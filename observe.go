@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -39,8 +40,9 @@ type Trace struct {
 	CallStart func(ctx context.Context, op Operation) context.Context
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
-	// Waiting is called each second, from another goroutine, while an attempt waits for the limiter (up to 10 s after 1,000 requests) or a
-	// payment of unknown outcome for its repeat (40 s), so that a progress display does not look hung.
+	// Waiting is called each second while an attempt waits for the limiter (up to 10 s after 1,000 requests) or a payment of unknown outcome
+	// for its repeat (40 s or more), so that a progress display does not look hung. It does not report the pause that AttemptDone announces
+	// as WillWait. Other goroutines call it, concurrently for concurrent calls. It must not block: the call waits for it.
 	Waiting func(ctx context.Context, op Operation, waited time.Duration)
 	// AttemptStart is called before a request is sent. The request uses the returned context, which must be derived from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
@@ -167,27 +169,29 @@ func (o observer) waiting(ctx context.Context) (stop func()) {
 	if !slices.ContainsFunc(o.traces, func(t *Trace) bool { return t.Waiting != nil }) {
 		return func() {}
 	}
-	began, done, ended := time.Now(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		seconds := time.NewTicker(time.Second)
-		defer seconds.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-seconds.C:
-			}
-			for _, t := range o.traces {
-				if t.Waiting != nil {
-					o.guarded(func() { t.Waiting(ctx, o.op, time.Since(began)) })
-				}
+	var mu sync.Mutex // held while hooks run
+	mu.Lock()
+	defer mu.Unlock()
+	began, over := time.Now(), false
+	var second *time.Timer
+	second = time.AfterFunc(time.Second, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			return
+		}
+		for _, t := range o.traces {
+			if t.Waiting != nil {
+				o.guarded(func() { t.Waiting(ctx, o.op, time.Since(began)) })
 			}
 		}
-	}()
+		second.Reset(time.Second)
+	})
 	return func() {
-		close(done)
-		<-ended
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		second.Stop()
 	}
 }
 

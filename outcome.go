@@ -52,7 +52,13 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 
 // UnmarshalText reads the words of String, and the earlier ones "outcome unknown" and "not processed". Errors: a *[ValidationError].
 func (o *Outcome) UnmarshalText(text []byte) error {
-	word := strings.ReplaceAll(strings.TrimPrefix(string(text), "outcome "), " ", "_")
+	word := string(text)
+	switch word {
+	case "outcome unknown":
+		word = OutcomeUnknown.String()
+	case "not processed":
+		word = OutcomeNotProcessed.String()
+	}
 	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
 		if known.String() == word {
 			*o = known

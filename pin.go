@@ -40,7 +40,7 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*R
 	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, body: params, faults: v.faults})
 }
 
-// SealedPINParams is for Validate and Execute; every field is required.
+// SealedPINParams is for [PINService.Validate] and [PINService.Execute]; every field is required.
 type SealedPINParams struct {
 	OperationID string `json:"operation_id"`                 // a UUID, from the response to Initiate; the reference does not name the member
 	DeviceID    string `json:"device_id"`                    // the cardholder's device

@@ -329,7 +329,8 @@ type ReportError struct {
 }
 
 func (e *ReportError) Error() string {
-	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %v", e.Rows, e.Bytes, e.Err)
+	cause := strings.TrimPrefix(fmt.Sprint(e.Err), "prepaid: ")
+	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %s", e.Rows, e.Bytes, cause)
 }
 
 func (e ReportError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }

@@ -130,9 +130,15 @@ const (
 // Between returns p with From and To set around the local times of the first and the last request, such as the two times of a *[CallError]:
 // 2 minutes before first, for differing clocks, to 10 minutes after last, for late booking. Without first, p is unchanged.
 func (p FindMovementParams) Between(first, last time.Time) FindMovementParams {
-	if !first.IsZero() {
-		p.From, p.To = first.Add(-clockTolerance), last.Add(bookingTime)
+	switch {
+	case first.IsZero():
+		return p
+	case last.IsZero():
+		last = first
+	case last.Before(first):
+		first, last = last, first
 	}
+	p.From, p.To = first.Add(-clockTolerance), last.Add(bookingTime)
 	return p
 }
 

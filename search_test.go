@@ -275,6 +275,10 @@ func TestMovementBetween(t *testing.T) {
 	t.Parallel()
 	query := prepaid.FindMovementParams{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
 	require.Equal(t, query, query.Between(time.Time{}, time.Unix(9, 0)), "nothing was sent")
-	around := query.Between(time.Unix(1000, 0), time.Unix(1010, 0))
-	require.Equal(t, []time.Time{time.Unix(1000-120, 0), time.Unix(1010+600, 0)}, []time.Time{around.From, around.To})
+	for _, around := range []prepaid.FindMovementParams{
+		query.Between(time.Unix(1000, 0), time.Unix(1010, 0)), query.Between(time.Unix(1010, 0), time.Unix(1000, 0)),
+	} {
+		require.Equal(t, []time.Time{time.Unix(1000-120, 0), time.Unix(1010+600, 0)}, []time.Time{around.From, around.To})
+	}
+	require.Equal(t, time.Unix(1000+600, 0), query.Between(time.Unix(1000, 0), time.Time{}).To)
 }

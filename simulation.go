@@ -18,7 +18,7 @@ const (
 	SimulatedTypePOSCredit  SimulatedType = "PosCredit"  // a point-of-sale credit (1116)
 )
 
-// SimulateParams is for all calls; fields unused by a call must be empty.
+// SimulateParams is for all calls; fields unused by a call must be empty. Validate does not know the call: it accepts all fields.
 type SimulateParams struct {
 	Type      SimulatedType `json:"transaction_type"` // required; the same in every call about one transaction
 	AccountID AccountID     `json:"account_id"`       // the EAID; required

@@ -337,14 +337,14 @@ func (m *movement) decode(received *response) error {
 	}
 	m.result.CorrelationID = correlation.text
 	if m.failing && moved.text == "" && moved.kind != number.Other {
-		return &transferFailedError{m.result.CorrelationID}
+		return &correlatedError{ErrTransferFailed, m.result.CorrelationID}
 	}
 	m.result.TransactionID = TransactionID(moved.text)
 	if moved.kind == number.Number && !ascii.IsDigits(moved.text) {
 		_ = m.result.TransactionID.UnmarshalJSON([]byte(moved.text)) // 12 for 12.0
 	}
 	if m.result.missing() {
-		return received.undecodable(errNotATransactionID)
+		return &correlatedError{received.undecodable(errNotATransactionID), m.result.CorrelationID}
 	}
 	return nil
 }

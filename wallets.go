@@ -94,9 +94,11 @@ type WalletToken struct {
 	TokenRequestorID     string       `json:"token_requestor_id"`               // up to 11 characters
 	TokenAssuranceLevel  string       `json:"token_assurance_level"`            // "0" for not authenticated, anything else for authenticated
 	// ProvisioningStatusDescription describes ProvisioningStatus; optional.
-	ProvisioningStatusDescription string   `json:"provisioning_status_description,omitzero"`
-	ProvisioningStatus            string   `json:"provisioning_status_code,omitzero"` // such as "awaiting_activation" or "success"; optional
-	Suspenders                    []string `json:"suspenders,omitzero"`               // the parties that suspended the token; optional
+	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
+	// ProvisioningStatus is "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation",
+	// "success", "failed" or "unknown"; optional.
+	ProvisioningStatus string   `json:"provisioning_status_code,omitzero"`
+	Suspenders         []string `json:"suspenders,omitzero"` // the parties that suspended the token; optional
 	// Status is the state of the token. If a token has none, WalletTokens fails.
 	Status                    WalletTokenStatus    `json:"current_status_code"`
 	StatusDescription         string               `json:"current_status_description"`                    // describes Status

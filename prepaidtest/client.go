@@ -33,7 +33,7 @@ func (s *Server) Config() prepaid.Config {
 }
 
 // Client returns the client of s: NewClient(s.Config()), made by the first call. Every call returns the same client, which remembers unknown
-// outcomes; for a second process, make one with NewClient. Close, or the end of the test, closes the client with the server.
+// outcomes; for a second process, make one with NewClient. Do not close it: Close, or the end of the test, closes the client with the server.
 func (s *Server) Client() *prepaid.Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()

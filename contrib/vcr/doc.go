@@ -30,6 +30,6 @@
 // all later ones: Get returns the account ID of its call. A member prefers a value of a member of the same name.
 //
 // A request that is not in the cassette is not sent, and the client does not retry it. The call's error wraps an
-// [*UnrecordedError], with the outcome not processed. If the recording lost a response, the outcome is unknown in the
+// [*UnrecordedError], with the outcome not_processed. If the recording lost a response, the outcome is unknown in the
 // replay too. A token request always gets a response: a generated token when the recorded ones are used up.
 package prepaidvcr

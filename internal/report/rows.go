@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -12,6 +13,7 @@ import (
 // of fields, a byte order mark at the start is dropped, and the length of a row is bounded.
 type Rows struct {
 	decoder *Decoder
+	copied  copier
 	csv     *csv.Reader
 	mark    int64 // length of the byte order mark
 
@@ -22,12 +24,8 @@ type Rows struct {
 // NewRows returns Rows that reads the text of d, which must be new. If into is not nil, the text is also written there, as it is read.
 func NewRows(d *Decoder, into io.Writer) *Rows {
 	d.byRows = true
-	r := &Rows{decoder: d}
-	text := io.Reader(d)
-	if into != nil {
-		text = io.TeeReader(d, into)
-	}
-	in := bufio.NewReaderSize(text, bufferSize) // csv.Reader uses it
+	r := &Rows{decoder: d, copied: copier{from: d, into: into}}
+	in := bufio.NewReaderSize(&r.copied, bufferSize) // csv.Reader uses it
 	if mark, _ := in.Peek(len(utf8BOM)); string(mark) == utf8BOM {
 		discarded, _ := in.Discard(len(utf8BOM))
 		r.mark = int64(discarded)
@@ -49,6 +47,9 @@ func (r *Rows) Offset() int64 { return r.offset }
 // an error of the Decoder unchanged.
 func (r *Rows) Next() ([]string, error) {
 	row, err := r.csv.Read()
+	if r.copied.err != nil {
+		return nil, fmt.Errorf("write: %w", r.copied.err)
+	}
 	counted := &r.decoder.rows
 	switch {
 	case err != nil && r.decoder.err != nil && r.decoder.err != io.EOF: // the current row is cut off
@@ -65,4 +66,23 @@ func (r *Rows) Next() ([]string, error) {
 	}
 	r.offset = r.mark + r.csv.InputOffset()
 	return row, err
+}
+
+// copier writes what it reads. It keeps the first error of a write, and returns the text all the same: a buffered reader may drop an error
+// that comes with text.
+type copier struct {
+	from io.Reader
+	into io.Writer // nil for none
+	err  error
+}
+
+func (c *copier) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	if c.into != nil && n > 0 && c.err == nil {
+		var took int
+		if took, c.err = c.into.Write(p[:n]); c.err == nil && took < n {
+			c.err = io.ErrShortWrite
+		}
+	}
+	return n, err
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"log"
-	"os"
+	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -23,9 +22,8 @@ const grace = 15 * time.Second
 func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows []row) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	sending = prepaid.WithTrace(sending, &prepaid.Trace{Waiting: func(_ context.Context, _ prepaid.Operation, waited time.Duration) {
-		fmt.Fprintf(os.Stderr, "\rwaiting for the rate limit or a repeat: %.0f s ", waited.Seconds())
-	}})
+	first := sync.OnceFunc(func() { log.Print("payments wait for the rate limit or for their repeat") })
+	sending = prepaid.WithTrace(sending, &prepaid.Trace{Waiting: func(context.Context, prepaid.Operation, time.Duration) { first() }})
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
 	defer stop()
 	list := func(yield func(journal.Payment) bool) {
@@ -35,11 +33,11 @@ func pay(ctx context.Context, s *settings, payments *journalfile.Journal, rows [
 			}
 		}
 	}
-	for e, err := range payments.PayAll(sending, s.client.Accounts, 100, list) {
+	for _, err := range payments.PayAll(sending, s.client.Accounts, 100, list) {
 		switch prepaid.OutcomeOf(err) {
 		case prepaid.OutcomeApplied, prepaid.OutcomeRejected: // the summary shows the row
 		case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // the next run sends it again, under the same ID
-			log.Printf("%s: %v", e.RequestID, err)
+			log.Print(err) // it has the request ID
 		}
 		if errors.Is(err, journal.ErrNotRecorded) {
 			return err // sending more would be unsafe

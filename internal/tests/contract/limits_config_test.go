@@ -124,7 +124,7 @@ func setEnv(t *testing.T, changes map[string]string) {
 	values := map[string]string{
 		"PREPAID_BASE_URL": "https://service.example/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "id", "PREPAID_CLIENT_SECRET": "secret", "PREPAID_CLIENT_SECRET_FILE": "",
-		"PREPAID_INSECURE_HTTP": "", "PREPAID_RETRY_MIN_WAIT": "", "PREPAID_ATTEMPT_TIMEOUTS": "",
+		"PREPAID_INSECURE_HTTP": "", "PREPAID_RETRY_MIN_WAIT": "", "PREPAID_ATTEMPT_TIMEOUTS": "", "PREPAID_TEST_ENVIRONMENT": "", "PREPAID_VENDOR_PORT": "",
 	}
 	maps.Copy(values, changes)
 	for name, value := range values {
@@ -148,6 +148,8 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		"BASE_URL=|VENDOR=|CLIENT_ID=|CLIENT_SECRET=":               "BASE_URL is|VENDOR is|CLIENT_ID is required without Config.Token|CLIENT_SECRET or",
 		"BASE_URL=|ENVIRONMENT=qzxwv|CLIENT_ID=|INSECURE_HTTP=true": "BASE_URL is|INSECURE_HTTP requires|CLIENT_ID is|ENVIRONMENT must",
 		"ATTEMPT_TIMEOUTS=qzxwv|PROXY_URL=":                         "ATTEMPT_TIMEOUTS is not a setting",
+		"TEST_ENVIRONMENT=true":                                     "TEST_ENVIRONMENT is not a setting: set PREPAID_ENVIRONMENT",
+		"VENDOR_PORT=qzxwv":                                         "VENDOR_PORT is not a setting",
 		// A missing value does not hide a wrong one.
 		"BASE_URL=http://qzxwv.example|VENDOR=|CLIENT_ID=qzxwv:": "BASE_URL must be https|BASE_URL must end|VENDOR is|CLIENT_ID must",
 	} {
@@ -183,7 +185,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, true, "from file: é"},
 		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, true, "secret"}, // the variable comes first
 		{map[string]string{ // of tools and of Kubernetes
-			"PREPAID_EMULATOR_LISTEN": "a", "PREPAID_TEST_POSTGRES": "a", "PREPAID_SERVICE_HOST": "a", "PREPAID_API_SERVICE_PORT": "1", "PREPAID_PORT": "a",
+			"PREPAID_EMULATOR_LISTEN": "a", "PREPAID_TEST_POSTGRES": "a", "PREPAID_SERVICE_HOST": "a", "PREPAID_API_SERVICE_PORT": "1", "PREPAID_PORT": "tcp://a",
 			"PREPAID_PORT_443_TCP_ADDR": "a",
 		}, true, "secret"},
 	} {

@@ -64,6 +64,7 @@ func TestTransferFails(t *testing.T) {
 		failure = harness.CallError(t, harness.CallWith(t, 200, body, opPayout().Call))
 		harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)
 		require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+		require.Equal(t, "corr-1", failure.CorrelationID, "the operator is asked by it")
 	}
 }
 
