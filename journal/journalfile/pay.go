@@ -2,7 +2,6 @@ package journalfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -89,7 +88,10 @@ func (j *Journal) run(ctx context.Context, sender journal.Sender, e journal.Entr
 	result, err := run.Send(ctx, sender, params)
 	e, err = run.End(time.Now(), result, err)
 	if failed := j.record(e); failed != nil {
-		return result, e.CallError(prepaid.OutcomeOf(err), errors.Join(failed, err))
+		if err != nil {
+			failed = fmt.Errorf("%w; %w", failed, err)
+		}
+		return result, e.CallError(prepaid.OutcomeOf(err), failed)
 	}
 	return result, err
 }
