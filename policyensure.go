@@ -298,6 +298,9 @@ func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsureRulesResult[R]
 		switch is, listed := now[s.key(rule)]; {
 		case !listed:
 			result.Missing = append(result.Missing, rule)
+			if existed { // it was removed to replace its text
+				result.Removed = append(result.Removed, was)
+			}
 		case !existed:
 			result.Added = append(result.Added, is)
 		case is != rule:

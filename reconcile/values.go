@@ -74,15 +74,16 @@ const (
 	KindMatched Kind = iota + 1
 	// KindBooksOnly: in the history that was read, no item equals the row. This is no proof that no money moved.
 	KindBooksOnly
-	// KindServiceOnly: no row explains the item, or its row expects no movement.
+	// KindServiceOnly: no row explains the item, or the row with its transaction ID expects no movement (a payment that was not made).
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
 	// KindTwice: several rows or items have the same transaction ID. Or a row matched an item, and another item without a row
 	// has the row's amount and is in the row's period: the payment may have been made twice.
+	// Items then has the other item only, and the row the transaction ID of the matched one.
 	KindTwice
-	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
-	// missing.
+	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together, also a row that expects no movement and an
+	// item of its amount. None of them is matched or missing.
 	KindAmbiguous
 	// KindTooEarly: the history or the books may not be complete yet for this time.
 	KindTooEarly

@@ -104,6 +104,24 @@ func TestE2EEnsurePolicy(t *testing.T) {
 	}
 }
 
+// If the second of the two calls that replace a text fails, the result has the earlier text, which the service no longer has.
+func TestE2EEnsureStopsInAReplacement(t *testing.T) {
+	t.Parallel()
+	onStage(t, func(t *testing.T, s *stage) {
+		ctx, policies := t.Context(), s.client.Policy
+		require.NoError(t, policies.ChangeMerchants(ctx, prepaidtest.DefaultCompany, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino}}))
+		s.Inject("POST /policy/{id}/merchants", prepaidtest.Delay(0), prepaidtest.Respond(403, ""))
+		other := casino
+		other.Description = "Casino of Sydney"
+		done, err := policies.EnsureMerchants(ctx, prepaidtest.DefaultCompany, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other}, ReplaceTexts: true,
+		})
+		require.ErrorIs(t, err, prepaid.ErrForbidden)
+		require.Equal(t, &prepaid.EnsureRulesResult[prepaid.MerchantRule]{Removed: []prepaid.MerchantRule{casino}, Missing: []prepaid.MerchantRule{other}}, done)
+		require.True(t, done.Changed())
+	})
+}
+
 // Rules are removed, and texts replaced, only on request.
 func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
