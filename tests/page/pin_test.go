@@ -59,7 +59,7 @@ func aPINIsSealedInThePage(b *browser) {
 			_, err = step(r.Context(), sealed)
 		}
 		if err != nil {
-			w.WriteHeader(http.StatusUnprocessableEntity)
+			http.Error(w, "start again with a new password", http.StatusUnprocessableEntity)
 		}
 	})
 	server := httptest.NewServer(app)
@@ -70,7 +70,7 @@ func aPINIsSealedInThePage(b *browser) {
 	b.enter("#otp", "wrong")
 	b.enter("#pin", "0042")
 	b.click("button")
-	b.shows("p", "failed: validate")
+	b.shows("p", "failed: start again")
 	require.Empty(b.t, srv.PINOf(params.AccountID))
 	b.enter("#otp", change.OTP)
 	b.click("button")

@@ -213,9 +213,14 @@ func (b *browser) act(selector, command string, body any) {
 	}
 }
 
-func (b *browser) find(selector string) string {
+// find waits for an element, because a click leads to another page a moment later.
+func (b *browser) find(selector string) (id string) {
 	b.t.Helper()
-	return its[map[string]string](b, fmt.Sprintf("(e => { e.focus({preventScroll: true}); e.select?.(); return e; })(document.querySelector(%q))", selector))[elementKey]
+	b.becomes(func() bool {
+		id = its[map[string]string](b, fmt.Sprintf("(e => { e?.focus({preventScroll: true}); e?.select?.(); return e; })(document.querySelector(%q))", selector))[elementKey]
+		return id != ""
+	}, "no %s", selector)
+	return id
 }
 
 func (b *browser) click(selector string) {
