@@ -198,6 +198,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	if k.last != nil {
 		status = k.last.status
 	}
+	k.observer.resolves = !k.next.unknown.IsZero()
 	k.observer.callDone(ctx, k.began, k.sent.count, status, err)
 	*k = call{}
 	calls.Put(k)

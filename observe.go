@@ -41,8 +41,9 @@ type Trace struct {
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
 	// Waiting is called each second while an attempt waits for the limiter (up to 10 s after 1,000 requests) or a payment of unknown outcome
-	// for its repeat (40 s or more), so that a progress display does not look hung. It does not report the pause that AttemptDone announces
-	// as WillWait. Other goroutines call it, concurrently for concurrent calls. It must not block: the call waits for it.
+	// for its repeat (40 s or more; op.Name is "Accounts.AwaitRepeat" while a store waits), so that a progress display does not look hung. It
+	// does not report the pause that AttemptDone announces as WillWait. Other goroutines call it, concurrently for concurrent calls. It must
+	// not block: the call waits for it.
 	Waiting func(ctx context.Context, op Operation, waited time.Duration)
 	// AttemptStart is called before a request is sent. The request uses the returned context, which must be derived from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
@@ -94,6 +95,8 @@ type CallSummary struct {
 	Attempts int           // the number of requests that may have been sent
 	Duration time.Duration // the time of all attempts and waits
 	Err      error         // the call's error
+	// RequestID is that of a transfer or direct entry out, to clear an alert when a later call succeeds.
+	RequestID RequestID
 }
 
 type traceKey struct{}
@@ -112,6 +115,7 @@ type observer struct {
 
 	requestID     RequestID // of a payment
 	correlationID string    // of a funding call
+	resolves      bool      // the call repeated a request of unknown outcome
 }
 
 // of returns o for a call, with the traces of its context added.
@@ -238,7 +242,7 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 	switch {
 	case err != nil && outcome == OutcomeUnknown:
 		level = slog.LevelError
-	case err != nil && !errors.Is(err, ErrReportNotReady): // a poll expects it
+	case err == nil && o.resolves, err != nil && !errors.Is(err, ErrReportNotReady): // a poll expects it
 		level = slog.LevelInfo
 	}
 	logs := false
@@ -260,7 +264,7 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 		} else {
 			attrs = append(attrs, idAttrs(o.requestID, o.correlationID)...)
 		}
-		if level != slog.LevelDebug {
+		if err != nil && level != slog.LevelDebug {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 		o.logged(func() { o.log.LogAttrs(ctx, level, "prepaid: call", attrs...) })
@@ -268,7 +272,7 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 	for _, t := range o.traces {
 		if t.CallDone != nil {
 			o.guarded(func() {
-				t.CallDone(ctx, o.op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err})
+				t.CallDone(ctx, o.op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err, RequestID: o.requestID})
 			})
 		}
 	}
@@ -293,8 +297,8 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 }
 
 // LogValue logs the text of Error and fields for support: operation, outcome, attempts, FirstSent, LastSent, request and correlation ID,
-// status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: of a wrapped CallError it logs the
-// text, which has the IDs.
+// status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: of a wrapped CallError it logs
+// the text, which has the IDs.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

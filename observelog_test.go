@@ -85,7 +85,7 @@ func TestLogRecords(t *testing.T) {
 	}{
 		"success":         {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 0},
 		"after a repeat":  {harness.OpGet(), []harness.Step{harness.Respond(503, "", ""), harness.Broken(harness.ErrCut), harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 2},
-		"paid":            {harness.OpTransfer(), []harness.Step{harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer())}, "DEBUG", "applied", 200, 1},
+		"paid":            {harness.OpTransfer(), []harness.Step{harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer())}, "INFO", "applied", 200, 1},
 		"rejected":        {harness.OpTransfer(), []harness.Step{harness.ServiceError(400, "invalid_request")}, "INFO", "rejected", 400, 0},
 		"unreachable":     {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED)}, "INFO", "not_processed", 0, 2},
 		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "unknown", 0, 0},

@@ -46,7 +46,7 @@ func ExampleStore_Enqueue() {
 			return store.Enqueue(ctx, tx, float, prepaid.TransferParams{
 				RequestID: id, Amount: order.Amount,
 				SourceReference: "PAYOUT", DestinationReference: "PAYOUT", DestinationAccountID: order.Account,
-		Type: prepaid.TransferTypeLoad, // from a float account; zero means card to card
+				Type: prepaid.TransferTypeLoad, // from a float account; zero means card to card
 			})
 		})
 	}

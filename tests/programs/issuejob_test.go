@@ -22,12 +22,17 @@ type cardOrder struct { // a row of your database
 	Card   prepaid.AccountID
 }
 
-func take(o *cardOrder, save func(*cardOrder) error) (status int) {
+var errKnown = errors.New("the order is known")
+
+func take(o *cardOrder, insert func(*cardOrder) error) (status int) {
 	if err := o.Params.Validate(); err != nil {
 		return http.StatusUnprocessableEntity // err lists the fields, without values
 	}
 	o.State = "new"
-	if err := save(o); err != nil {
+	switch err := insert(o); { // "on conflict do nothing": a form that is sent twice must not make a begun order new
+	case errors.Is(err, errKnown):
+		return http.StatusConflict // if the stored params are the same: its state
+	case err != nil:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusAccepted // the job issues the card; a GET reads the row
@@ -69,9 +74,17 @@ func TestIssueJob(t *testing.T) {
 				FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 			},
 		}}}
-		require.Equal(t, http.StatusUnprocessableEntity, take(order, save))
+		insert := func(o *cardOrder) error {
+			if row.State != "" {
+				return errKnown
+			}
+			return save(o)
+		}
+		require.Equal(t, http.StatusUnprocessableEntity, take(order, insert))
 		order.Params.Account.Cardholder.PrimaryAddress = prepaid.Address{State: "NSW", Country: "AU"}
-		require.Equal(t, http.StatusAccepted, take(order, save))
+		require.Equal(t, http.StatusAccepted, take(order, insert))
+		again := *order
+		require.Equal(t, http.StatusConflict, take(&again, insert))
 
 		accounts := srv.Client().Accounts
 		srv.Inject("POST /accounts", prepaidtest.Respond(403, "forbidden"))

@@ -26,7 +26,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 	}
 	for reason, fields := range map[string]string{
 		"identifies an account, program or movement: what a log is searched by": `
-			CallError.AccountID CallError.RequestID CallError.CorrelationID TransferResult.RequestID
+			CallError.AccountID CallError.RequestID CallSummary.RequestID CallError.CorrelationID TransferResult.RequestID
 			FindCreatedParams.ClientAccountKey FindCreatedParams.ExternalAccountID FindCreatedParams.ProgramClientID IssueParams.ProgramClientID
 			FindMovementParams.AccountID FindMovementParams.Exclude FindMovementParams.ParentID FindMovementParams.Reference ReportRun.ID ReportRun.Template`,
 		"a word of a fixed list, a code or a type": `
