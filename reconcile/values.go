@@ -79,8 +79,8 @@ const (
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
 	// KindTwice: several rows or items have the same transaction ID. Or a row matched an item, and another item without a row
-	// has the row's amount and is in the row's period: the payment may have been made twice.
-	// Items then has the other item only, and the row the transaction ID of the matched one.
+	// has the row's amount and is in the row's period or at most Run.Late after it: the payment may have been made twice. Items then has the
+	// other item only, and the row the transaction ID of the matched one. A payment that is made again later is KindServiceOnly.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together, also a row that expects no movement and an
 	// item of its amount. None of them is matched or missing.

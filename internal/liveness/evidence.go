@@ -168,6 +168,17 @@ func (t *Tracker) Use(service string, clock time.Time, text []byte) {
 	}
 }
 
+// used returns when Use has added evidence, if it has. A response to an earlier request is no part of it: a wait that began with such a
+// response would not look whether the evidence and one more response admit the repeat.
+func (t *Tracker) used() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.record.Signs) == 0 {
+		return time.Time{}
+	}
+	return t.record.first
+}
+
 // ends notes that a response has arrived now.
 func (r *record) ends(late time.Duration) (broken bool) {
 	now := time.Now()

@@ -100,7 +100,7 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 			return search()
 		}
 	}
-	first, err := t.await(ctx, r.Last.Add(third), limit, reader, known(func() (sign, bool) { return t.worksFor(r, third) }))
+	first, err := t.await(ctx, r.Last.Add(third), limit, reader, known(func() (sign, bool) { return t.worksFor(r, later(r.Last.Add(third), t.used())) }))
 	for err == nil && proof.at.IsZero() {
 		since := later(over, t.gone(r, first.at, third))
 		asked := later(since, time.Now())
@@ -130,7 +130,7 @@ func (t *Tracker) Await(ctx context.Context, r Request, limit time.Duration, rea
 // Admitted reports whether it is known that r could be repeated at the time at, or earlier.
 func (t *Tracker) Admitted(r Request, at time.Time) bool {
 	r, over, third := t.parts(r)
-	first, ok := t.worksFor(r, third)
+	first, ok := t.worksFor(r, r.Last.Add(third))
 	if !ok {
 		return false
 	}

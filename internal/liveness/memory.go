@@ -104,9 +104,9 @@ func (t *Tracker) works(since time.Time) (response sign, ok bool) {
 	return response, ok
 }
 
-// worksFor returns works for the first response that counts for r. third is a third of its attempt.
-func (t *Tracker) worksFor(r Request, third time.Duration) (response sign, ok bool) {
-	response, ok = t.works(r.Last.Add(third))
+// worksFor returns works for the first response that counts for r.
+func (t *Tracker) worksFor(r Request, since time.Time) (response sign, ok bool) {
+	response, ok = t.works(since)
 	if silent := t.silence(time.Time{}); r.Last.Before(silent) && response.at.Before(silent) {
 		response = sign{silent, silent}
 	}

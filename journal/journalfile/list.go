@@ -24,6 +24,7 @@ import (
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
 // the payment was never sent. To stop, leave the loop: no further payment is sent, and PayAll waits for those in
 // progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
+// ctx needs no deadline, which would be for the whole list: each payment ends by itself.
 // The loop gets the remaining payments with the error of ctx. So that Ctrl+C lets them finish, end the list when the context of
 // [os/signal.NotifyContext] is done, and pass [context.WithoutCancel] of it: see examples/apps/disburse. A payment that waits for
 // its repeat is in progress too. While payments wait for their repeat or for the rate limit, the loop may get nothing for 40 s:

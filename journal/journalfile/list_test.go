@@ -72,6 +72,37 @@ func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 	}
 }
 
+// All payments rest, so that only the reads of the wait get responses, and each run begins with another call: the responses of the runs
+// count together all the same.
+func TestAProgramThatReadsFirstCompletesItsList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv, list := payroll(t, 5)
+		srv.ClearFaults()
+		srv.Inject("POST /accounts/{id}/transfer", slices.Repeat([]prepaidtest.Fault{prepaidtest.CommitThenDrop()}, 5)...)
+		j, m := openMemory(t, nil)
+		for lives := 0; len(done(j)) < len(list); lives++ {
+			require.Less(t, lives, 15, "%d payments are done", len(done(j)))
+			evidence := m.evidence
+			j, m = openMemory(t, m.data)
+			m.evidence = evidence
+			client, err := prepaid.NewClient(srv.Config())
+			require.NoError(t, err)
+			_, err = client.Accounts.Summary(t.Context(), list[0].Account)
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			ctx, end := context.WithCancel(t.Context()) // no deadline: its end is unexpected
+			time.AfterFunc(14*time.Second, end)
+			for _, err := range j.PayAll(ctx, client.Accounts, 5, slices.Values(list)) {
+				_ = err
+			}
+			end()
+			require.NoError(t, client.Close())
+		}
+		require.Empty(t, srv.PaidTwice())
+	})
+}
+
 // While the rate limit holds all payments back, a progress display gets a report each second.
 func TestALongListTellsThatItWaits(t *testing.T) {
 	t.Parallel()

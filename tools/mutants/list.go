@@ -17,8 +17,8 @@ func mutants() []mutant {
 			old: "return works.Add(min(works.Sub(r.First)+min(max(firstPause, third/4), third), longestPause, left))", new: "_ = left\n	return works",
 		},
 		{
-			name: "a response right after the request is a sign of life", file: "internal/liveness/memory.go", pkg: "./internal/liveness",
-			test: "TestSignsAtOnceDoNotCount", old: "response, ok = t.works(r.Last.Add(third))", new: "response, ok = t.works(r.Last)",
+			name: "a response right after the request is a sign of life", file: "internal/liveness/liveness.go", pkg: "./internal/liveness",
+			test: "TestSignsAtOnceDoNotCount", old: "later(r.Last.Add(third), t.used())", new: "later(r.Last, t.used())",
 		},
 		{
 			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",

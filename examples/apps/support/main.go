@@ -124,19 +124,19 @@ func (s *support) get(ctx context.Context, id prepaid.RequestID) (journal.Entry,
 	return journal.Entry{}, journal.ErrNoPayment
 }
 
-// others returns the transactions of the account's other payments of the same amount, and how many of these payments are unknown.
+// others returns the transactions of the account's other payments, and how many of those of the same amount are unknown.
 func (s *support) others(ctx context.Context, e journal.Entry) (known []prepaid.TransactionID, unknown int, err error) {
 	if s.file == nil {
 		err = s.pool.QueryRow(ctx, `select coalesce(array_agg(transaction_id) filter (where state = 'done'), '{}'),
-			count(*) filter (where state in ('unknown', 'intended')) from prepaid.all_payments
-			where account_id = $1 and amount = $2 and request_id <> $3`, e.AccountID, e.Amount, e.RequestID).Scan(&known, &unknown)
+			count(*) filter (where amount = $2 and state in ('unknown', 'intended')) from prepaid.all_payments
+			where account_id = $1 and request_id <> $3`, e.AccountID, e.Amount, e.RequestID).Scan(&known, &unknown)
 		return known, unknown, err
 	}
 	for other := range s.file.All() {
-		same := other.RequestID != e.RequestID && other.AccountID == e.AccountID && other.Amount == e.Amount
+		same := other.RequestID != e.RequestID && other.AccountID == e.AccountID
 		if same && other.State == journal.StateDone {
 			known = append(known, other.TransactionID)
-		} else if same && other.State.Open() {
+		} else if same && other.Amount == e.Amount && other.State.Open() {
 			unknown++
 		}
 	}
