@@ -51,6 +51,10 @@ type settlingRule interface {
 // Error returns one line with request and correlation ID, for a search. It has no names, amounts or addresses, except in descriptions
 // ([Config].ShowDescriptions).
 func (e *CallError) Error() string {
+	inner, nested := e.Err.(*CallError) //nolint:errorlint // only the direct cause
+	if nested && inner != nil && inner.Operation == e.Operation && inner.RequestID == e.RequestID && inner.Outcome == e.Outcome {
+		return inner.Error() // a store's error about the same call
+	}
 	var b strings.Builder
 	b.WriteString("prepaid: ")
 	if e.Operation != "" {

@@ -83,6 +83,9 @@ func TestErrorTexts(t *testing.T) {
 		`prepaid: Accounts.Transfer: rejected, request_id "a, b: applied", correlation_id c/1: EOF`: &prepaid.CallError{
 			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "a, b: applied", CorrelationID: "c/1", Err: io.EOF,
 		},
+		"prepaid: Accounts.Get: rejected: EOF": &prepaid.CallError{
+			Operation: "Accounts.Get", Outcome: prepaid.OutcomeRejected, Err: &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeRejected, Err: io.EOF},
+		},
 		"prepaid: applied after 3 attempts: EOF":                                &prepaid.CallError{Outcome: prepaid.OutcomeApplied, Attempts: 3, Err: io.EOF},
 		"prepaid: status 400 (invalid_uri)":                                     &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI, Description: "CANARY", Body: []byte("CANARY")},
 		"prepaid: status 400 (unlisted code)":                                   &prepaid.APIError{StatusCode: 400, Code: "CANARY of\nthe service"},

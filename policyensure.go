@@ -61,7 +61,7 @@ func ruleIdentity(rule any) (list string, key any) {
 type EnsureRulesResult[Rule any] struct {
 	Added     []Rule // rules that did not exist before
 	Replaced  []Rule // rules that had another text before, here with that text
-	Removed   []Rule // rules that no longer exist
+	Removed   []Rule // rules that no longer exist, also one whose new text could not be added
 	Unchanged []Rule // wanted rules that existed with the same text
 	Left      []Rule // rules that are not listed (without RemoveOthers), have another text (without ReplaceTexts), or stay because of an error
 	Missing   []Rule // wanted rules that do not exist; the list is empty if there is no error
