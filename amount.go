@@ -23,8 +23,9 @@ var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal nu
 // Amount is an exact decimal number of currency units; it has no currency. It has at most 19 digits in total and at most 19 decimals;
 // leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is [ErrAmountRange].
 // Equal values are equal under ==, however they were written, and can be map keys. In JSON it is a number. As text, in fmt (verbs v, s and
-// q), in binary formats and in databases it has the same digits; MongoDB gets a Decimal128. Never use the array's element: it is for
-// libraries that copy or store by reflection, such as DynamoDB's. An Amount with other elements than this package makes is not sent.
+// q), in binary formats and in databases it has the same value, with at least two decimals (12.50); MongoDB gets a Decimal128. Never use the
+// array's element: it is for libraries that copy or store by reflection, such as DynamoDB's. An Amount with other elements than this package
+// makes is not sent.
 type Amount [1]amountNumbers
 
 // amountNumbers are the digits and the decimals of a [number.Decimal]; a minus adds 100 to the decimals. They are not the fields of a

@@ -154,7 +154,9 @@ func (c *call) try(ctx context.Context) {
 
 // awaitTurn waits until the repeat cannot overtake an earlier request.
 func (c *call) awaitTurn(ctx context.Context) error {
-	stop := c.observer.waiting(ctx)
+	observer := c.observer
+	observer.op.Name = awaitRepeat // not the limiter's wait
+	stop := observer.waiting(ctx)
 	defer stop()
 	err := c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)
 	if wait := time.Until(c.next.earliest); err == nil && wait > 0 {

@@ -41,7 +41,7 @@ type Trace struct {
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
 	// Waiting is called each second while an attempt waits for the limiter (up to 10 s after 1,000 requests) or a payment of unknown outcome
-	// for its repeat (40 s or more; op.Name is "Accounts.AwaitRepeat" while a store waits), so that a progress display does not look hung. It
+	// for its repeat (40 s or more; op.Name is then "Accounts.AwaitRepeat"), so that a progress display does not look hung. It
 	// does not report the pause that AttemptDone announces as WillWait. Other goroutines call it, concurrently for concurrent calls. It must
 	// not block: the call waits for it.
 	Waiting func(ctx context.Context, op Operation, waited time.Duration)
@@ -167,6 +167,9 @@ func (o observer) throttled(ctx context.Context, waited time.Duration) {
 		}
 	}
 }
+
+// awaitRepeat is the name of the wait for a repeat.
+const awaitRepeat = "Accounts.AwaitRepeat"
 
 // waiting reports each second, until stop returns, that the call waits.
 func (o observer) waiting(ctx context.Context) (stop func()) {

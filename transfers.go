@@ -388,7 +388,7 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 		return nil
 	}
 	read := opAccountsSummary
-	read.Name = "Accounts.AwaitRepeat"
+	read.Name = awaitRepeat
 	stop := s.client.observer.of(ctx, &request{op: read}).waiting(ctx)
 	defer stop()
 	return s.client.awaitRepeat(ctx, source, s.client.repeats.afterAny(liveness.First(ctx, lastSent), lastSent))

@@ -24,12 +24,12 @@ import (
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
 // the payment was never sent. To stop, leave the loop: no further payment is sent, and PayAll waits for those in
 // progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
-// ctx needs no deadline, which would be for the whole list: each payment ends by itself.
-// The loop gets the remaining payments with the error of ctx. So that Ctrl+C lets them finish, end the list when the context of
-// [os/signal.NotifyContext] is done, and pass [context.WithoutCancel] of it: see examples/apps/disburse. A payment that waits for
-// its repeat is in progress too. While payments wait for their repeat or for the rate limit, the loop may get nothing for 40 s:
-// [prepaid.Trace].Waiting, added to ctx by [prepaid.WithTrace], reports such waits. Another goroutine reads the list while payments are
-// sent: after a panic in the list, the loop gets an error with the zero Entry, and misses the rest of the list.
+// ctx needs no deadline, which would be for the whole list: each payment ends by itself. The loop gets the remaining payments with the error
+// of ctx. So that Ctrl+C lets them finish, end the list when the context of [os/signal.NotifyContext] is done, and pass
+// [context.WithoutCancel] of it: see examples/apps/disburse. A payment that waits for its repeat is in progress too. While payments wait for
+// their repeat or for the rate limit, the loop may get nothing for 40 s to 130 s: [prepaid.Trace].Waiting, added to ctx by
+// [prepaid.WithTrace], reports such waits. Another goroutine reads the list while payments are sent: after a panic in the list, the loop
+// gets an error with the zero Entry, and misses the rest of the list.
 func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency int, payments iter.Seq[journal.Payment]) iter.Seq2[journal.Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for p := range payments {

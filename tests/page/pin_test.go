@@ -58,9 +58,10 @@ func aPINIsSealedInThePage(b *browser) {
 		if err == nil {
 			_, err = step(r.Context(), sealed)
 		}
-		if err != nil {
-			http.Error(w, "start again with a new password", http.StatusUnprocessableEntity)
+		if err == nil {
+			return
 		}
+		http.Error(w, "start again with a new password", http.StatusUnprocessableEntity)
 	})
 	server := httptest.NewServer(app)
 	defer server.Close()
