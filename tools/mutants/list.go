@@ -200,7 +200,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a repeat waits for the time alone", file: "attempt.go", pkg: "./tests/kernel", root: true, test: "TestFrozenService",
-			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)", new: "a.err = pause.For(ctx, time.Until(c.next.unknown.NotBefore))",
+			old: "err := c.core.awaitRepeat(ctx, c.request.account, c.next.unknown)", new: "err := pause.For(ctx, time.Until(c.next.unknown.NotBefore))",
 		},
 		{
 			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
