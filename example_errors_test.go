@@ -75,6 +75,18 @@ func ExampleProvesNotApplied() {
 	// rejected true
 }
 
+// A form is checked in a handler, before a job pays. The text names fields and rules, never values.
+func ExampleTransferParams_Validate() {
+	err := prepaid.TransferParams{RequestID: "invoice-7", SourceReference: "invoice 7", DestinationReference: "invoice 7"}.Validate()
+	invalid, _ := errors.AsType[*prepaid.ValidationError](err)
+	for _, fault := range invalid.Faults {
+		fmt.Println(fault.Field+":", fault.Rule)
+	}
+	// Output:
+	// amount: must be above zero
+	// destination_account_id: is required
+}
+
 // One log record with the facts that a support engineer needs about a failed call: time, operation, outcome, and the
 // IDs to ask the operator about. It contains no personal data.
 func ExampleCallError_support() {

@@ -75,6 +75,28 @@ func ExampleReportReader_Rows() {
 	// 25.50 true
 }
 
+// Rows are processed while the same download is stored. Keep the file, and the sum, only if the loop ends without an error.
+func ExampleReportReader_RowsTo() {
+	srv := emulator(prepaidtest.Options{})
+	defer srv.Close()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
+	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
+	check(err)
+	defer report.Close()
+
+	var total prepaid.Amount
+	for row, err := range report.RowsTo(os.Stdout) { // in a program, a temporary file
+		check(err)
+		total, err = total.Add(prepaid.MustAmount(row[1])) // in a program, ParseAmount
+		check(err)
+	}
+	fmt.Println(total)
+	// Output:
+	// EA1,25.50
+	// EA2,74.50
+	// 100.00
+}
+
 // WriteTo writes the report while it arrives. Keep the text only if there is no error.
 func ExampleReportReader_WriteTo() {
 	srv := emulator(prepaidtest.Options{})

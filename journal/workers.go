@@ -124,7 +124,7 @@ func (w Workers) check(sender Sender) error {
 //
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a
 // call only within half a CallTimeout of the claim, so that the call and the service's work are over before another
-// worker may send. Later, it gives the payment back instead. A payment of unknown outcome is claimed only when its
+// worker may send. Later, it gives the payment back instead. A payment of unknown outcome is normally claimed only when its
 // sender may send it again ([Sender].AwaitRepeat), and a payment whose call waits for its repeat is not one of the N. If store is an
 // [EvidenceStore], a wait goes on in the next process.
 //

@@ -8,7 +8,8 @@
 // sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done payment is not sent. A
 // rejected or unsent payment is sent. A payment of unknown outcome is sent again, but not before [Journal.NotBefore], when no earlier
 // request can still be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next
-// opened; if the service's responses came late, the payment waits up to two minutes longer. If you pay a rejected payment some other way, call [Journal.Withdraw]. Payments made at the same time share their syncs.
+// opened; if the service's responses came late, the payment waits up to two minutes longer. If you pay a rejected payment some
+// other way, call [Journal.Withdraw]. Payments made at the same time share their syncs.
 //
 // With [Options].Seal the file also has the encrypted params, and [Journal.Resume] or, in a server, [journal.Workers] send pending payments
 // without your list. [Journal.Compact] removes the params of done and withdrawn payments. [Journal.Pending] lists the remaining payments,

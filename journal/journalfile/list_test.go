@@ -104,7 +104,7 @@ func TestAProgramThatReadsFirstCompletesItsList(t *testing.T) {
 }
 
 // While the rate limit holds all payments back, a progress display gets a report each second.
-func TestALongListTellsThatItWaits(t *testing.T) {
+func TestALongListReportsThatItWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
