@@ -29,54 +29,11 @@ type attempt struct {
 	number        int
 	sent          bool                  // something may have reached the service
 	connectFailed bool                  // it is certain that no connection was made; another attempt may make one
-	api           *APIError             // for an error status
-	unusable      error                 // for any other response that is not a success
-	err           error                 // if there is no complete response
+	complete      bool                  // a response was read to its end
+	err           error                 // why it is no success; nil if the status is expected and the body has no error
 	queued        time.Time             // when it began to wait for a slot
 	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
 	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
-}
-
-// succeeded reports whether the response is complete, has an expected status, is not an error and has no unexpected body.
-func (a *attempt) succeeded(op *operation) bool {
-	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
-		(op.kind != responseNone || a.fromService() && a.empty())
-}
-
-// cause returns the error of an attempt that did not succeed. It returns the same value each time, so that errors.Is can tell
-// attempts apart.
-func (a *attempt) cause() error {
-	switch {
-	case a.err != nil:
-		return a.err
-	case a.api != nil:
-		return a.api
-	case a.unusable == nil:
-		a.unusable = a.undecodable(errUnexpectedResponse)
-	}
-	return a.unusable
-}
-
-// evidence returns the input for operation.judge.
-func (a *attempt) evidence(kind responseKind) evidence {
-	e := evidence{
-		status: a.status, complete: a.err == nil, notSent: a.err != nil && !a.sent, connectFailed: a.connectFailed,
-		declared: a.declared(kind),
-	}
-	if a.api != nil {
-		e.code, e.serviceForm = a.api.Code, a.serviceForm()
-	}
-	return e
-}
-
-// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the service's
-// media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or after the service
-// accepted the request. So may an error that has the status text instead of a code, as many frameworks write it. If the media type is
-// not the service's own, so may any other text, and the status text in the form of a code, except for one that the reference lists.
-func (a *attempt) serviceForm() bool {
-	code, words := string(a.api.Code), http.StatusText(a.status)
-	return a.declared(responseJSON) && code != "" && code != words && (a.mediaType == (*a.own)[0] ||
-		isCodeWord(code) && (a.api.Code == CodeUnauthorized || !strings.EqualFold(strings.ReplaceAll(code, "_", " "), words)))
 }
 
 // sentRecord counts the requests that may have been sent, with the times of the first and last.
@@ -99,26 +56,21 @@ type nextAttempt struct {
 	earliest time.Time
 }
 
-// try makes one attempt and sets c.last: wait for an earlier attempt, authorize, take a slot, send once, read up to a limit.
-func (c *call) try(ctx context.Context) {
-	previous := c.last
-	a := &c.space[c.made%len(c.space)]
-	if c.made >= len(c.space) {
-		*a = attempt{}
+// try makes one attempt: wait for an earlier attempt, authorize, take a slot, send once, read up to a limit.
+func (c *call) try(ctx context.Context, number int) *attempt {
+	a := &c.first
+	if number > 1 {
+		a = new(attempt)
 	}
-	c.made++
-	a.number, a.own, c.last = c.made, &c.core.own, a
+	a.number, a.own = number, &c.core.own
 	if !c.next.unknown.IsZero() {
 		if a.err = c.awaitTurn(ctx); a.err != nil {
-			return
+			return a
 		}
 	}
-	slot, err := c.admit(ctx)
+	slot, err := c.admit(ctx, a)
 	if a.err = err; err != nil {
-		if errors.Is(err, errSameToken) {
-			c.last, c.progress.gaveUp = previous, true
-		}
-		return
+		return a
 	}
 	a.started = time.Now()
 	observed := ctx
@@ -126,7 +78,7 @@ func (c *call) try(ctx context.Context) {
 		if waited := a.started.Sub(a.queued); waited >= leastThrottled {
 			c.observer.throttled(ctx, waited)
 		}
-		if started := c.observer.attemptStart(ctx, a.number); started != nil {
+		if started := c.observer.attemptStart(ctx, number); started != nil {
 			observed = started
 			a.report = func(t *Trace, seen Attempt) { t.AttemptDone(started, c.request.op.Operation, seen) }
 		}
@@ -134,7 +86,7 @@ func (c *call) try(ctx context.Context) {
 	}
 	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot
 		slot.Release(ratelimit.Feedback{NotSent: true})
-		return
+		return a
 	}
 	var limited context.Context
 	if c.request.op.class == classKeyed {
@@ -150,6 +102,7 @@ func (c *call) try(ctx context.Context) {
 	if a.stream == nil {
 		a.exchange.End()
 	}
+	return a
 }
 
 // awaitTurn waits until the repeat cannot overtake an earlier request.
@@ -166,7 +119,7 @@ func (c *call) awaitTurn(ctx context.Context) error {
 }
 
 // admit authorizes the attempt and takes a slot. If the token was refused meanwhile, admit does both again.
-func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
+func (c *call) admit(ctx context.Context, a *attempt) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
 			if err := c.authorize(ctx); err != nil {
@@ -174,7 +127,7 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 			}
 		}
 		if c.observer.traces != nil {
-			c.last.queued = time.Now()
+			a.queued = time.Now()
 		}
 		slot, err := c.acquire(ctx)
 		switch {
@@ -244,8 +197,8 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 		slot.Release(ratelimit.Feedback{NotSent: !a.sent})
 		return
 	}
-	a.sent = true
-	a.status, a.header = response.StatusCode, response.Header
+	a.sent, a.received = true, response
+	a.status = response.StatusCode
 	a.mediaType = exchange.MediaType(response.Header)
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
@@ -253,6 +206,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	slot.Release(ratelimit.Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.request.op.kind == responseStream && a.status == http.StatusOK {
 		a.stream = a.exchange.Stream(ctx, response.Body, c.core.config.BodyIdleTimeout, brokenBody)
+		a.complete = true // as far as the attempt is concerned
 		return
 	}
 	c.read(ctx, response, a)
@@ -261,41 +215,39 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 // brokenBody returns the error of a body that ended early.
 func brokenBody(err error) error { return &TransportError{Sent: true, Step: "body", Err: err} }
 
-// read reads the body up to the limit and, for an error status, sets a.api.
+// read reads the body up to the limit and sets a.err, unless the response is a success.
 func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
-	success := slices.Contains(c.request.op.success, a.status)
+	op := &c.request.op
+	success := slices.Contains(op.success, a.status)
 	limit := c.core.config.MaxResponseBytes
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
 	body, err := c.buffer.Read(ctx, response, limit)
+	response.Body = http.NoBody
 	if err != nil && !errors.Is(err, exchange.ErrTooLarge) {
 		a.exchange.Abort()
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, exchange.ErrTooLarge) && !success:
-		// The body's start is enough: the status decides.
 	case errors.Is(err, exchange.ErrTooLarge):
-		a.oversize = true
-	case !success && a.status >= 300:
-		// The status arrived: an error response whose body ends early is still that error.
-	default:
+		a.oversize = success // of another status, the body's start is enough
+	case success || a.status < 300: // an error response whose body ends early is still that error
 		a.err = brokenBody(err)
 		return
 	}
-	if a.body = body; a.status >= 300 || c.request.op.kind != responseData && c.request.op.kind != responseRaw {
+	a.complete = true
+	if a.body = body; a.status >= 300 || op.kind != responseData && op.kind != responseRaw {
 		a.body = bytes.TrimPrefix(body, []byte("\uFEFF")) // before JSON, some proxies and frameworks write a byte order mark
 	}
-	switch {
-	case a.status >= 300:
-		a.api = c.apiError(a)
-	case success:
-		if err := a.errorWithin(c.request.op.kind); err != nil {
-			a.unusable = a.undecodable(err)
-		}
+	if a.status >= 300 {
+		a.err = c.apiError(a)
+	} else if within := a.errorWithin(op.kind); success && within != nil {
+		a.err = a.undecodable(within)
+	} else if !success || op.kind == responseNone && !(a.fromService() && a.empty()) {
+		a.err = a.undecodable(errUnexpectedResponse)
 	}
-	if err == nil && c.request.op.class != classToken && c.core.provesLife(a) {
+	if err == nil && op.class != classToken && c.core.provesLife(a) {
 		c.core.alive.Responded(a.started)
 	}
 }
@@ -305,7 +257,7 @@ func (c *call) apiError(a *attempt) *APIError {
 	failure := &APIError{
 		StatusCode:   a.status,
 		RetryAfter:   a.retryAfter,
-		Header:       a.header,
+		Header:       a.received.Header,
 		Body:         bytes.Clone(a.body),
 		inputStatus:  c.request.op.inputStatus,
 		reportFailed: c.request.op.failedOn500 && a.status == http.StatusInternalServerError,
@@ -315,6 +267,31 @@ func (c *call) apiError(a *attempt) *APIError {
 		failure.shown = redact.Line(failure.Description)
 	}
 	return failure
+}
+
+// evidence returns the input for operation.judge. refused is why the decoder did not accept a success, or nil.
+func (a *attempt) evidence(kind responseKind, refused error) evidence {
+	e := evidence{
+		status: a.status, complete: a.complete, notSent: a.err != nil && !a.sent, connectFailed: a.connectFailed,
+		declared: a.declared(kind), refused: refused,
+	}
+	if api, ok := a.err.(*APIError); ok { //nolint:errorlint // its own
+		e.code, e.serviceForm = api.Code, a.serviceForm(api.Code)
+	}
+	if refused != nil {
+		e.fromService = a.fromService()
+	}
+	return e
+}
+
+// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the service's
+// media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or after the service
+// accepted the request. So may an error that has the status text instead of a code, as many frameworks write it. If the media type is
+// not the service's own, so may any other text, and the status text in the form of a code, except for one that the reference lists.
+func (a *attempt) serviceForm(code ErrorCode) bool {
+	text, words := string(code), http.StatusText(a.status)
+	return a.declared(responseJSON) && text != "" && text != words && (a.mediaType == (*a.own)[0] ||
+		isCodeWord(text) && (code == CodeUnauthorized || !strings.EqualFold(strings.ReplaceAll(text, "_", " "), words)))
 }
 
 // header returns the header of one attempt. The value slices are shared by all requests: a RoundTripper must not change them.

@@ -298,9 +298,9 @@ func decodeItems[T any](r *response, items *[]T) error {
 // response is the service's response to one request, as the decoders read it. The response and its body are valid
 // until the call returns; stream may outlive the call.
 type response struct {
-	started    time.Time // when the request was sent
-	status     int       // 0 without a response
-	header     http.Header
+	started    time.Time      // when the request was sent
+	status     int            // 0 without a response
+	received   *http.Response // its body was read
 	mediaType  string
 	own        *[]string // the service's media types, and those that count as such
 	body       []byte

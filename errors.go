@@ -38,14 +38,9 @@ type CallError struct {
 	// taken effect was followed by another failure, Err wraps both causes.
 	Err error
 
-	rule     settlingRule     // of the client that returned the error; nil otherwise
+	rule     *repeatRule      // of the client that returned the error; nil otherwise
 	admitted time.Time        // NotBefore of the movement that the last request repeats
 	unknown  liveness.Request // of NotBefore
-}
-
-// settlingRule implements ProvesNotApplied. As an interface, it keeps this file independent of retry.go.
-type settlingRule interface {
-	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
 // Error returns one line with request and correlation ID, for a search. It has no names, amounts or addresses, except in descriptions

@@ -31,7 +31,7 @@ func (r *RawResponse) Decode(into any) error {
 
 // copied returns a copy for the caller, since the buffer of r is used again.
 func (r *response) copied() *RawResponse {
-	return &RawResponse{StatusCode: r.status, Header: r.header.Clone(), Body: bytes.Clone(r.body)}
+	return &RawResponse{StatusCode: r.status, Header: r.received.Header.Clone(), Body: bytes.Clone(r.body)}
 }
 
 // Trace observes calls. Hooks may be nil. Panics are recovered and logged.

@@ -261,7 +261,7 @@ type decision struct {
 	spare   bool // the new token is shared only if the attempt succeeds
 }
 
-// evidence holds the known facts about an attempt without a usable success.
+// evidence holds the known facts about an attempt, except that of a usable success.
 type evidence struct {
 	status        int
 	notSent       bool // it is certain that nothing was sent
@@ -270,40 +270,62 @@ type evidence struct {
 	declared      bool // its media type is one that the reference declares for a success
 	serviceForm   bool // it is an error in the service's own form
 	code          ErrorCode
+	refused       error // why the decoder did not accept a success
+	fromService   bool  // the success may be the service's
 }
 
 // judge returns the decision about an attempt without a usable success. It is the whole table of DESIGN.md, "Outcomes".
 func (o *operation) judge(e evidence) decision {
-	if e.notSent {
+	switch {
+	case e.notSent:
 		return decision{outcome: OutcomeNotProcessed, again: e.connectFailed}
-	}
-	if e.complete {
-		switch e.status {
-		case http.StatusUnauthorized:
-			switch {
-			case o.class == classToken:
-				return decision{outcome: OutcomeRejected}
-			case e.serviceForm && e.code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
-				return decision{outcome: OutcomeRejected, renew: true, spare: true} // due to the scope or the token
-			}
-			return decision{outcome: OutcomeNotProcessed, renew: true}
-		case http.StatusTooManyRequests:
-			return decision{outcome: OutcomeNotProcessed, again: true}
+	case e.refused != nil:
+		return decision{outcome: o.judgeBody(e)}
+	case e.complete && e.status == http.StatusTooManyRequests:
+		return decision{outcome: OutcomeNotProcessed, again: true}
+	case e.complete && e.status >= 400 && e.status < 500:
+		if d, certain := o.judgeRefusal(e); certain {
+			return d
 		}
-		if e.status == http.StatusBadRequest && o.tokenOn400 && e.serviceForm {
-			return decision{outcome: OutcomeRejected, renew: true, spare: true}
-		}
-		reads := o.class == classRead || o.class == classToken
-		if e.status >= 400 && e.status < 500 && e.status != http.StatusRequestTimeout && (reads || e.serviceForm) {
-			return decision{outcome: OutcomeRejected}
-		}
-	}
-	expected := slices.Contains(o.success, e.status)
-	if !e.complete && expected && e.declared && o.class == classNever && o.kind != responseNone && !o.modelsFailure {
+	case !e.complete && e.declared && slices.Contains(o.success, e.status) && o.class == classNever && o.kind != responseNone && !o.modelsFailure:
 		return decision{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
 	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a success
 	// status with an error or with an unexpected body.
+	return o.judgeDoubt(e)
+}
+
+// judgeBody returns the outcome of a success whose body the decoder refused.
+func (o *operation) judgeBody(e evidence) Outcome {
+	switch {
+	case errors.Is(e.refused, ErrTransferFailed):
+		return OutcomeRejected
+	case errors.Is(e.refused, ErrReportNotReady), o.class == classRead && !e.fromService:
+		return OutcomeNotProcessed
+	case o.class == classKeyed, o.class == classRepeated, o.class == classNever && (o.modelsFailure || !e.declared):
+		return OutcomeUnknown
+	}
+	return OutcomeApplied
+}
+
+// judgeRefusal returns the decision about a complete 4xx, and whether it proves that nothing happened.
+func (o *operation) judgeRefusal(e evidence) (d decision, certain bool) {
+	reads := o.class == classRead || o.class == classToken
+	switch {
+	case e.status == http.StatusUnauthorized && o.class != classToken:
+		if e.serviceForm && e.code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks") {
+			return decision{outcome: OutcomeRejected, renew: true, spare: true}, true // due to the scope or the token
+		}
+		return decision{outcome: OutcomeNotProcessed, renew: true}, true
+	case e.status == http.StatusBadRequest && o.tokenOn400 && e.serviceForm:
+		return decision{outcome: OutcomeRejected, renew: true, spare: true}, true
+	}
+	return decision{outcome: OutcomeRejected}, e.status != http.StatusRequestTimeout && (reads || e.serviceForm)
+}
+
+// judgeDoubt returns the decision about an attempt that may have taken effect.
+func (o *operation) judgeDoubt(e evidence) decision {
+	expected := slices.Contains(o.success, e.status)
 	temporary := !e.complete || slices.Contains([]int{
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}, e.status)
@@ -320,4 +342,23 @@ func (o *operation) judge(e evidence) decision {
 		return decision{outcome: OutcomeUnknown, again: temporary}
 	}
 	return decision{outcome: OutcomeUnknown}
+}
+
+// history is what is known of the requests before the last one of a call, with the same request ID, by this call or by earlier ones.
+type history struct {
+	applied bool // one moved the money
+	unknown bool // one may have moved it
+	refuted bool // the last response proves that none did
+}
+
+// conclude returns the outcome of a call from that of its last attempt. Once an earlier request may have moved the money, only a success
+// or a proof ends the doubt.
+func (h history) conclude(last Outcome) Outcome {
+	switch {
+	case h.applied:
+		return OutcomeApplied
+	case h.unknown && !h.refuted && last != OutcomeApplied:
+		return OutcomeUnknown
+	}
+	return last
 }

@@ -248,7 +248,7 @@ var (
 func (p *Page[T]) readHeader(a *response) error {
 	var malformed error
 	number := func(name string) (int, bool) {
-		text := a.header.Get(name)
+		text := a.received.Header.Get(name)
 		n, err := strconv.Atoi(text)
 		if text != "" && (err != nil || n < 0) {
 			malformed, n = errPageHeader, 0
@@ -259,7 +259,7 @@ func (p *Page[T]) readHeader(a *response) error {
 	malformed = nil // the size decides nothing
 	p.TotalItems, p.counted = number("X-TotalItems")
 	p.TotalPages, p.reported = number("X-TotalPages")
-	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(a.received.Header.Get("Date")); err == nil {
 		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}
 	return malformed

@@ -231,11 +231,8 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded, Unknown: r.unknown,
 	})
 	if errors.Is(err, idlock.ErrOtherPayment) {
-		outcome := OutcomeRejected
-		if r.unknown = (liveness.Request{}); !r.lastSent.IsZero() { // an earlier request may have been applied
-			outcome = OutcomeUnknown
-		}
-		return nil, c.withheld(ctx, r, outcome, ErrRequestIDReused)
+		r.unknown = liveness.Request{}
+		return nil, c.withheld(ctx, r, history{unknown: !r.lastSent.IsZero()}.conclude(OutcomeRejected), ErrRequestIDReused)
 	}
 	r.unknown, r.moved = lock.Unknown, lock.Applied
 	if err != nil {
@@ -250,9 +247,8 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		}
 	}()
 	if r.op.class == classNever && (r.moved || !r.unknown.IsZero()) {
-		if r.moved {
-			outcome = OutcomeApplied
-		} else if r.lastSent.IsZero() {
+		outcome = history{applied: r.moved, unknown: true}.conclude(OutcomeRejected)
+		if r.lastSent.IsZero() {
 			r.lastSent = r.unknown.Last
 		}
 		last, r.unknown = r.unknown, liveness.Request{} // still unknown, but no wait makes a repeat safe
