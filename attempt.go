@@ -32,6 +32,7 @@ type attempt struct {
 	complete      bool                  // a response was read to its end
 	err           error                 // why it is no success; nil if the status is expected and the body has no error
 	queued        time.Time             // when it began to wait for a slot
+	took          time.Duration         // from started on
 	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
 	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
 }
@@ -81,8 +82,8 @@ func (c *call) try(ctx context.Context, number int) *attempt {
 		if started := c.observer.attemptStart(ctx, number); started != nil {
 			observed = started
 			a.report = func(t *Trace, seen Attempt) { t.AttemptDone(started, c.request.op.Operation, seen) }
+			a.started = time.Now()
 		}
-		a.started = time.Now()
 	}
 	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot
 		slot.Release(ratelimit.Feedback{NotSent: true})
@@ -90,13 +91,13 @@ func (c *call) try(ctx context.Context, number int) *attempt {
 	}
 	var limited context.Context
 	if c.request.op.class == classKeyed {
-		a.exchange, limited = c.core.sender.BeginWatched(observed, c.core.config.AttemptTimeout, c.core.watcher, string(c.request.account))
+		a.exchange, limited = c.core.sender.BeginWatched(observed, a.started, c.core.config.AttemptTimeout, c.core.watcher, string(c.request.account))
 	} else {
-		a.exchange, limited = c.core.sender.Begin(observed, c.core.config.AttemptTimeout, c.content != nil)
+		a.exchange, limited = c.core.sender.Begin(observed, a.started, c.core.config.AttemptTimeout, c.content != nil)
 	}
 	c.send(limited, a, slot)
-	if a.sent {
-		c.sent.add(a.started, c.core.config.AttemptTimeout)
+	if a.took = time.Since(a.started); a.sent {
+		c.sent.add(a, c.core.config.AttemptTimeout)
 		c.sent.admitted = c.next.unknown.NotBefore
 	}
 	if a.stream == nil {
@@ -159,14 +160,11 @@ func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
 
 // add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the
 // process was suspended, the request may have been sent as late as the attempt's end: s.last is then this end minus limit.
-func (s *sentRecord) add(at time.Time, limit time.Duration) {
+func (s *sentRecord) add(a *attempt, limit time.Duration) {
 	if s.count++; s.count == 1 {
-		s.first = at
+		s.first = a.started
 	}
-	s.latest, s.last = at, at
-	if time.Since(at) > limit {
-		s.last = time.Now().Add(-limit)
-	}
+	s.latest, s.last = a.started, a.started.Add(max(0, a.took-limit))
 }
 
 // limiterError returns a limiter's refusal and the context's error unchanged, and wraps anything else.

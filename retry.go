@@ -94,7 +94,7 @@ func (c *call) decide(ctx context.Context, a *attempt) (again bool) {
 		c.core.manager.Adopt(c.token, c.next.suspect)
 	}
 	if (again || c.observer.traces != nil) && !a.started.IsZero() {
-		seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: time.Since(a.started), Err: a.err}
+		seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: a.took, Err: a.err}
 		if again {
 			seen.WillWait = c.next.wait
 		}

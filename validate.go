@@ -100,7 +100,7 @@ func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
 	}
-	if value == "." || value == ".." || strings.ContainsFunc(value, func(r rune) bool { return strings.ContainsRune(`/\%`, r) || r < ' ' || r == 0x7f }) {
+	if value == "." || value == ".." || !ascii.IsName(value) && strings.ContainsFunc(value, func(r rune) bool { return strings.ContainsRune(`/\%`, r) || r < ' ' || r == 0x7f }) {
 		v.fault(field, rulePath)
 	}
 }

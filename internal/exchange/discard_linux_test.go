@@ -28,7 +28,7 @@ func TestRetransmissionEndsWithTheAttempt(t *testing.T) {
 		r := requestTo(t, server.URL)
 		r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
-		x, ctx := s.Begin(ctx, limit, true)
+		x, ctx := s.Begin(ctx, time.Now(), limit, true)
 		response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
 		require.NoError(t, failure.Err)
 		_, err := new(Buffer).Read(ctx, response, 1<<10)

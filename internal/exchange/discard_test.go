@@ -144,7 +144,7 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			require.Equal(t, name == "HTTP/2 only" || name == "another, of HTTP/2", protocol == 2)
 			require.Equal(t, c.hidden, s.Hidden())
 
-			x, ctx := s.Begin(t.Context(), time.Minute, true)
+			x, ctx := s.Begin(t.Context(), time.Now(), time.Minute, true)
 			r.URL.Path = "/slow"
 			arrived := make(chan string)
 			go func() {
@@ -216,7 +216,7 @@ func pay(ctx context.Context, t *testing.T, s *Sender, address, id string) (stri
 	t.Helper()
 	r := requestTo(t, address)
 	r.Method, r.Body, r.Effect = http.MethodPost, []byte(id), true
-	x, ctx := s.Begin(ctx, time.Minute, true)
+	x, ctx := s.Begin(ctx, time.Now(), time.Minute, true)
 	defer x.End()
 	response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
 	if response == nil {

@@ -99,14 +99,15 @@ const (
 	seenUnfit                 // the last connection was closed unwritten, see fit
 )
 
-// Begin returns an Exchange and its context, which ends after limit. The reader of a body is allocated together with the Exchange.
-func (s *Sender) Begin(ctx context.Context, limit time.Duration, withBody bool) (*Exchange, context.Context) {
-	x, ctx := s.begin(ctx, limit, withBody)
+// Begin returns an Exchange and its context, which ends limit after started, the present time. The reader of a body is allocated together
+// with the Exchange.
+func (s *Sender) Begin(ctx context.Context, started time.Time, limit time.Duration, withBody bool) (*Exchange, context.Context) {
+	x, ctx := s.begin(ctx, started, limit, withBody)
 	x.timer = time.AfterFunc(limit, x.expire)
 	return x, ctx
 }
 
-func (s *Sender) begin(ctx context.Context, limit time.Duration, withBody bool) (*Exchange, context.Context) {
+func (s *Sender) begin(ctx context.Context, started time.Time, limit time.Duration, withBody bool) (*Exchange, context.Context) {
 	var x *Exchange
 	if withBody {
 		both := new(struct {
@@ -118,7 +119,7 @@ func (s *Sender) begin(ctx context.Context, limit time.Duration, withBody bool) 
 	} else {
 		x = new(Exchange)
 	}
-	x.sender, x.ends = s, time.Since(s.made)+limit
+	x.sender, x.ends = s, started.Sub(s.made)+limit
 	ctx, x.cancel = context.WithCancelCause(ctx)
 	return x, ctx
 }
@@ -130,8 +131,8 @@ func (x *Exchange) left() time.Duration { return x.ends - time.Since(x.sender.ma
 
 // BeginWatched is Begin for a request with a body. If the request may have been sent, and the exchange has not ended after a third of
 // limit, watch is called in its own goroutine, with the argument subject and a context that ends with the exchange.
-func (s *Sender) BeginWatched(ctx context.Context, limit time.Duration, watch func(ctx context.Context, subject string, since time.Time), subject string) (*Exchange, context.Context) {
-	x, ctx := s.begin(ctx, limit, true)
+func (s *Sender) BeginWatched(ctx context.Context, started time.Time, limit time.Duration, watch func(ctx context.Context, subject string, since time.Time), subject string) (*Exchange, context.Context) {
+	x, ctx := s.begin(ctx, started, limit, true)
 	x.timer = time.AfterFunc(limit/3, func() {
 		left := x.left() // the process may have been suspended
 		rest := time.AfterFunc(left, x.expire)

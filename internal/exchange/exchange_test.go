@@ -40,7 +40,7 @@ func requestTo(t *testing.T, address string) Request {
 // try makes one exchange and reads its response, if any.
 func try(t *testing.T, s *Sender, r Request) (status int, body string, failure Failure) {
 	t.Helper()
-	x, ctx := s.Begin(t.Context(), time.Minute, r.Body != nil)
+	x, ctx := s.Begin(t.Context(), time.Now(), time.Minute, r.Body != nil)
 	defer x.End()
 	response, failure := x.Send(ctx, r)
 	if response == nil {
@@ -210,7 +210,7 @@ func TestStreamBoundsPauses(t *testing.T) {
 			"long, without a long pause": {50 * time.Second, 50 * time.Second, 50 * time.Second},
 			"a long pause":               {time.Second, 2 * time.Minute},
 		} {
-			x, ctx := new(Sender).Begin(t.Context(), 10*time.Second, false)
+			x, ctx := new(Sender).Begin(t.Context(), time.Now(), 10*time.Second, false)
 			body := &pausingBody{ended: ctx.Done(), pauses: pauses}
 			wrapped := errors.New("wrapped")
 			stream := x.Stream(ctx, body, time.Minute, func(err error) error { return fmt.Errorf("%w: %w", wrapped, err) })
@@ -326,7 +326,7 @@ func TestNothingIsWrittenAfterTheTime(t *testing.T) {
 	defer s.CloseIdle()
 	r := requestTo(t, server.URL)
 	r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
-	x, ctx := s.Begin(t.Context(), time.Hour, true)
+	x, ctx := s.Begin(t.Context(), time.Now(), time.Hour, true)
 	x.ends = 0
 	response, failure := x.Send(ctx, r)
 	x.End()
@@ -334,7 +334,7 @@ func TestNothingIsWrittenAfterTheTime(t *testing.T) {
 	require.ErrorIs(t, failure.Err, ErrTimeout)
 	require.Zero(t, arrived.Load())
 
-	x, ctx = s.BeginWatched(t.Context(), time.Hour, func(context.Context, string, time.Time) { t.Error("watched") }, "")
+	x, ctx = s.BeginWatched(t.Context(), time.Now(), time.Hour, func(context.Context, string, time.Time) { t.Error("watched") }, "")
 	x.ends = 0
 	x.timer.Reset(0)
 	<-ctx.Done()

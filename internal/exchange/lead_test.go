@@ -92,7 +92,7 @@ func leadThatFails(t *testing.T, transport *http.Transport, address string, limi
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	x, ctx := NewSender(transport, nil).Begin(t.Context(), limit, true)
+	x, ctx := NewSender(transport, nil).Begin(t.Context(), time.Now(), limit, true)
 	response, failure := x.Send(ctx, Request{Method: http.MethodPost, URL: u, Header: http.Header{}, Body: []byte("x"), Fresh: true, Lead: true}) //nolint:bodyclose // there is none
 	x.End()
 	require.Nil(t, response)

@@ -13,8 +13,8 @@ import (
 // once, empty ones not. Different values are returned together: they are no media type.
 func MediaType(header http.Header) (found string) {
 	values := header["Content-Type"]
-	if len(values) == 1 && !strings.ContainsAny(values[0], ";,") {
-		return strings.ToLower(strings.TrimSpace(values[0]))
+	if len(values) == 1 && isPlain(values[0]) {
+		return values[0]
 	}
 	all := strings.ToLower(strings.Join(values, ", "))
 	if strings.Contains(all, ";") {
@@ -30,6 +30,16 @@ func MediaType(header http.Header) (found string) {
 		found = cmp.Or(found, value)
 	}
 	return found
+}
+
+// isPlain reports whether text has nothing but what most media types have.
+func isPlain(text string) bool {
+	for _, c := range []byte(text) {
+		if !ascii.IsLower(c) && c != '/' && c != '.' && c != '+' && c != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 // PrintableMediaType returns a media type, or several with commas in between. Any other text, which might repeat request data, is "?".

@@ -60,7 +60,7 @@ func TestConnectionsAreNotShared(t *testing.T) {
 				sent.Go(func() {
 					r := requestTo(t, server.URL)
 					r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, i%2 == 0
-					x, ctx := s.Begin(ctx, time.Minute, true)
+					x, ctx := s.Begin(ctx, time.Now(), time.Minute, true)
 					response, failure := x.Send(ctx, r)
 					defer x.End()
 					if response != nil {
@@ -109,7 +109,7 @@ func TestNothingWasDialled(t *testing.T) {
 				for _, effect := range []bool{false, true} {
 					r := requestTo(t, "https://127.0.0.1:1")
 					r.Body, r.Effect, r.Fresh = []byte("content"), effect, fresh
-					x, ctx := s.Begin(c.ctx, time.Minute, true)
+					x, ctx := s.Begin(c.ctx, time.Now(), time.Minute, true)
 					_, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
 					x.End()
 					require.ErrorIs(t, failure.Err, c.err, name)
@@ -164,7 +164,7 @@ func TestHandshakeOutlastsItsRequest(t *testing.T) {
 								<-over
 							}
 						},
-					}), time.Hour, true)
+					}), time.Now(), time.Hour, true)
 					r := requestTo(t, "https://example.com")
 					r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, i%2 == 0
 					_, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
@@ -204,7 +204,7 @@ func TestConnectionThatWasPutBack(t *testing.T) {
 	}), nil)
 	r := requestTo(t, address)
 	r.Method, r.Body, r.Effect = http.MethodPost, []byte("body"), true
-	x, ctx := s.Begin(t.Context(), time.Minute, true)
+	x, ctx := s.Begin(t.Context(), time.Now(), time.Minute, true)
 	defer x.End()
 	_, failure := x.Send(ctx, r) //nolint:bodyclose // it has been read
 	require.NoError(t, failure.Err)
@@ -237,7 +237,7 @@ func TestContextIsDropped(t *testing.T) {
 		send := func(path string, during func(*Exchange)) (*Exchange, error) {
 			r := requestTo(t, server.URL+path)
 			r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
-			x, ctx := s.Begin(t.Context(), time.Minute, true)
+			x, ctx := s.Begin(t.Context(), time.Now(), time.Minute, true)
 			go func() {
 				<-arrived
 				during(x)

@@ -64,7 +64,7 @@ func (s *silentService) pay(t *testing.T, path string) Request {
 // send sends a request, and reports the protocol and whether the connection was reused.
 func (s *silentService) send(t *testing.T, r Request) (proto string, reused bool) {
 	t.Helper()
-	x, ctx := s.sender.Begin(t.Context(), time.Minute, r.Body != nil)
+	x, ctx := s.sender.Begin(t.Context(), time.Now(), time.Minute, r.Body != nil)
 	defer x.End()
 	response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
 	require.NoError(t, failure.Err)
@@ -76,7 +76,7 @@ func (s *silentService) send(t *testing.T, r Request) (proto string, reused bool
 // timeOut sends a request for /silent that times out when meanwhile has returned.
 func (s *silentService) timeOut(t *testing.T, r Request, meanwhile func()) {
 	t.Helper()
-	x, ctx := s.sender.Begin(t.Context(), time.Minute, r.Body != nil)
+	x, ctx := s.sender.Begin(t.Context(), time.Now(), time.Minute, r.Body != nil)
 	defer x.End()
 	go func() {
 		<-s.arrived
@@ -132,7 +132,7 @@ func TestSilentHTTP2ConnectionIsClosed(t *testing.T) {
 func TestSuspectResponds(t *testing.T) {
 	t.Parallel()
 	s := newSilentService(t, true, callersSender)
-	x, ctx := s.sender.Begin(t.Context(), time.Minute, false)
+	x, ctx := s.sender.Begin(t.Context(), time.Now(), time.Minute, false)
 	defer x.End()
 	response, failure := x.Send(ctx, s.get(t, "/")) //nolint:bodyclose // Read closes it
 	require.NoError(t, failure.Err)
