@@ -21,16 +21,16 @@ func mutants() []mutant {
 			test: "TestSignsAtOnceDoNotCount", old: "later(r.Last.Add(third), t.used())", new: "later(r.Last, t.used())",
 		},
 		{
-			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			name: "a refusal counts before the service has responded", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
 			old: "refusal.rule != nil && refusal.admitted.Before(earlier.NotBefore)", new: "false",
 		},
 		{
-			name: "the wait excludes the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			name: "the wait excludes the attempt", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
 			name: "an attempt that outlasts its timeout counts from its start", file: "attempt.go", pkg: "./internal/tests/faults",
-			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
+			test: "TestAnAttemptThatOutlastsItsTimeout", old: "max(0, a.took-limit)", new: "0",
 		},
 		{
 			name: "a proxy is asked again", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults", test: "TestProxyRefuses",
@@ -46,22 +46,22 @@ func mutants() []mutant {
 		},
 		{
 			name: "any text is a code", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestStatusInWordsIsNoCode",
-			old: "isCodeWord(code) && (", new: "(",
+			old: "isCodeWord(text) && (", new: "(",
 		},
 		{
 			name: "the status in other words is a code", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestStatusInWordsIsNoCode",
-			old: `!strings.EqualFold(strings.ReplaceAll(code, "_", " "), words)`, new: `strings.Contains(code, "")`,
+			old: `!strings.EqualFold(strings.ReplaceAll(text, "_", " "), words)`, new: `strings.Contains(text, "")`,
 		},
 		{
-			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalOfABuiltError",
+			name: "an early refusal settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestRefusalOfABuiltError",
 			old: " || sent.Before(notBefore)", new: "",
 		},
 		{
-			name: "any code settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
+			name: "any code settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
 			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
 		},
 		{
-			name: "a refusal counts by the rule of the client that got it", file: "retry.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
+			name: "a refusal counts by the rule of the client that got it", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
 			old: "earlier := r.afterAny(lastSent, lastSent)", new: "earlier := r.after(lastSent, lastSent)",
 		},
 		{
@@ -103,6 +103,10 @@ func mutants() []mutant {
 		{
 			name: "an error has the times of a clock that was set", file: "call.go", pkg: ".", test: "TestTimesAfterAStepOfTheClock",
 			old: "return now.Add(t.Sub(now))", new: "return now.Add(t.Round(0).Sub(now.Round(0)))",
+		},
+		{
+			name: "a later failure ends the doubt", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestOutcomeTableOfPairs",
+			old: "case h.unknown && !h.refuted && last != OutcomeApplied:", new: "case h.unknown && !h.refuted && last == OutcomeUnknown:",
 		},
 		{
 			name: "a card is activated again after a block", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestOutcomeTable",
@@ -187,7 +191,7 @@ func mutants() []mutant {
 			old: "|| e.Match(again) != nil {", new: "|| false && e.Match(again) != nil {",
 		},
 		{
-			name: "a request leaves after its deadline", file: "call.go", pkg: "./internal/tests/faults", test: "TestNothingLeavesAfterTheDeadline",
+			name: "a request leaves after its deadline", file: "core.go", pkg: "./internal/tests/faults", test: "TestNothingLeavesAfterTheDeadline",
 			old: "time.Until(deadline) <= 0", new: "deadline.IsZero()",
 		},
 		{
