@@ -7,8 +7,10 @@ package number
 
 import (
 	"bytes"
-	"encoding/json"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
@@ -43,8 +45,8 @@ func Scalar(data []byte) (Kind, []byte) {
 	if text := data[1 : len(data)-1]; !bytes.ContainsAny(text, `\"`) && utf8.Valid(text) {
 		return String, text
 	}
-	var text string // in this rare case encoding/json reads the string, and replaces invalid UTF-8
-	if err := json.Unmarshal(data, &text); err != nil {
+	var text string // in this rare case the library reads the string, and replaces invalid UTF-8
+	if err := json.Unmarshal(data, &text, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Other, nil
 	}
 	return String, []byte(text)
