@@ -31,7 +31,6 @@ type attempt struct {
 	connectFailed bool                  // it is certain that no connection was made; another attempt may make one
 	complete      bool                  // a response was read to its end
 	err           error                 // why it is no success; nil if the status is expected and the body has no error
-	queued        time.Time             // when it began to wait for a slot
 	took          time.Duration         // from started on
 	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
 	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
@@ -69,16 +68,13 @@ func (c *call) try(ctx context.Context, number int) *attempt {
 			return a
 		}
 	}
-	slot, err := c.admit(ctx, a)
+	slot, err := c.admit(ctx)
 	if a.err = err; err != nil {
 		return a
 	}
 	a.started = time.Now()
 	observed := ctx
 	if c.observer.traces != nil {
-		if waited := a.started.Sub(a.queued); waited >= leastThrottled {
-			c.observer.throttled(ctx, waited)
-		}
 		if started := c.observer.attemptStart(ctx, number); started != nil {
 			observed = started
 			a.report = func(t *Trace, seen Attempt) { t.AttemptDone(started, c.request.op.Operation, seen) }
@@ -96,7 +92,7 @@ func (c *call) try(ctx context.Context, number int) *attempt {
 		a.exchange, limited = c.core.sender.Begin(observed, a.started, c.core.config.AttemptTimeout, c.content != nil)
 	}
 	c.send(limited, a, slot)
-	if a.took = time.Since(a.started); a.sent {
+	if a.sent {
 		c.sent.add(a, c.core.config.AttemptTimeout)
 		c.sent.admitted = c.next.unknown.NotBefore
 	}
@@ -120,15 +116,12 @@ func (c *call) awaitTurn(ctx context.Context) error {
 }
 
 // admit authorizes the attempt and takes a slot. If the token was refused meanwhile, admit does both again.
-func (c *call) admit(ctx context.Context, a *attempt) (ratelimit.Slot, error) {
+func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
 			if err := c.authorize(ctx); err != nil {
 				return nil, err
 			}
-		}
-		if c.observer.traces != nil {
-			a.queued = time.Now()
 		}
 		slot, err := c.acquire(ctx)
 		switch {
@@ -149,12 +142,12 @@ func (c *call) admit(ctx context.Context, a *attempt) (ratelimit.Slot, error) {
 	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
+func (c *call) acquire(ctx context.Context) (slot ratelimit.Slot, err error) {
+	defer c.observer.throttling(ctx, &err)()
 	if c.request.awaited != nil {
 		return c.slotAhead(ctx, c.request.awaited) // nobody waits for a prefetched page yet
 	}
-	stop := c.observer.waiting(ctx)
-	defer stop()
+	defer c.observer.waiting(ctx)()
 	return c.core.limiter.Acquire(ctx, c.lane)
 }
 
@@ -186,6 +179,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Lead: c.request.op.class == classToken,
 	})
 	if response == nil {
+		a.took = time.Since(a.started)
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
 		step := "connect"
 		if a.sent {
@@ -204,7 +198,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	slot.Release(ratelimit.Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.request.op.kind == responseStream && a.status == http.StatusOK {
 		a.stream = a.exchange.Stream(ctx, response.Body, c.core.config.BodyIdleTimeout, brokenBody)
-		a.complete = true // as far as the attempt is concerned
+		a.complete, a.took = true, time.Since(a.started) // as far as the attempt is concerned
 		return
 	}
 	c.read(ctx, response, a)
@@ -222,7 +216,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		limit = min(limit, maxErrorBody)
 	}
 	body, err := c.buffer.Read(ctx, response, limit)
-	response.Body = http.NoBody
+	a.took, response.Body = time.Since(a.started), http.NoBody
 	if err != nil && !errors.Is(err, exchange.ErrTooLarge) {
 		a.exchange.Abort()
 	}
@@ -246,7 +240,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		a.err = a.undecodable(errUnexpectedResponse)
 	}
 	if err == nil && op.class != classToken && c.core.provesLife(a) {
-		c.core.alive.Responded(a.started)
+		c.core.alive.Responded(a.started, a.started.Add(a.took))
 	}
 }
 

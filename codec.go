@@ -354,7 +354,7 @@ func (r *response) empty() bool {
 // ready, which has the shape of an error, and bodies that only the caller can interpret.
 func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
-		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`"error"`)) {
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`rror"`)) { // JSON is full of `"`: slow to search
 		return nil
 	}
 	code, _, err := r.errorShape()

@@ -33,13 +33,13 @@ func TestForeignLimiter(t *testing.T) {
 	var c core
 	c.begin(Config{Limiter: foreign, Logger: slog.New(slog.DiscardHandler)}.withDefaults(), new(url.URL))
 	k := &call{core: &c, lane: c.tokenLane, request: request{op: opToken}}
-	slot, err := k.admit(t.Context(), new(attempt))
+	slot, err := k.admit(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, ratelimit.Money, foreign.lane)
 	slot.Release(ratelimit.Feedback{}) // not nil, although the limiter returned nil
 
 	foreign.err = errors.New("no")
-	slot, err = k.admit(t.Context(), new(attempt))
+	slot, err = k.admit(t.Context())
 	require.Nil(t, slot)
 	require.ErrorIs(t, err, foreign.err)
 }

@@ -48,7 +48,7 @@ func (s *service) read(context.Context) (bool, error) {
 		return false, errDown
 	}
 	time.Sleep(trip)
-	s.Responded(sent)
+	s.Responded(sent, time.Now())
 	return false, nil
 }
 
@@ -185,7 +185,7 @@ func TestSlowService(t *testing.T) {
 			require.NoError(t, s.Await(t.Context(), sent(began), limit, Reader{Read: func(context.Context) (bool, error) {
 				asked := time.Now()
 				time.Sleep(takes)
-				s.Responded(asked)
+				s.Responded(asked, time.Now())
 				return false, nil
 			}}))
 			require.Less(t, time.Since(began), 2*(attempt/3+takes)+takes+2*wait)
@@ -258,9 +258,9 @@ func TestEarlierRequestsDoNotCount(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
 		time.Sleep(attempt / 3)
-		s.Responded(time.Now())
+		s.Responded(time.Now(), time.Now())
 		time.Sleep(attempt*2/3 + time.Second)
-		s.Responded(began.Add(attempt - 1))
+		s.Responded(began.Add(attempt-1), time.Now())
 		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Len(t, s.reads, 1)
 		require.Equal(t, time.Second+wait/perWait+wait+trip, time.Since(began)-attempt)
@@ -272,7 +272,7 @@ func TestSignsAtOnceDoNotCount(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
 		time.Sleep(time.Second)
-		s.Responded(time.Now().Add(-trip))
+		s.Responded(time.Now().Add(-trip), time.Now())
 		s.failFor(attempt - 2*time.Second) // the second response is not late
 		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.GreaterOrEqual(t, time.Since(began), 2*(attempt-time.Second)+wait)
@@ -285,7 +285,7 @@ func TestOtherCallsCount(t *testing.T) {
 		began := time.Now()
 		for range 4000 {
 			time.Sleep(10 * time.Millisecond)
-			s.Responded(time.Now().Add(-5 * time.Millisecond))
+			s.Responded(time.Now().Add(-5*time.Millisecond), time.Now())
 		}
 		require.NoError(t, s.await(t.Context(), sent(began)))
 		require.Empty(t, s.reads)
@@ -297,7 +297,7 @@ func TestOtherCallsCount(t *testing.T) {
 		require.Zero(t, time.Since(again))
 		for range 2000 { // slow responses, for longer than the short spans are remembered
 			time.Sleep(100 * time.Millisecond)
-			s.Responded(time.Now().Add(-3 * time.Second))
+			s.Responded(time.Now().Add(-3*time.Second), time.Now())
 		}
 		again = time.Now()
 		require.NoError(t, s.await(t.Context(), sent(began.Add(attempt))), "minutes ago")
@@ -409,7 +409,7 @@ func TestContextEndsTheWait(t *testing.T) {
 		}
 		over := errors.New("over")
 		require.ErrorIs(t, s.Await(t.Context(), last, limit, Reader{Read: func(context.Context) (bool, error) { return true, over }}), over)
-		s.Responded(time.Now().Add(-time.Hour))
+		s.Responded(time.Now().Add(-time.Hour), time.Now())
 		err := s.Await(t.Context(), last, time.Second, Reader{Read: func(context.Context) (bool, error) { return false, nil }})
 		require.ErrorContains(t, err, "own form")
 	})

@@ -50,9 +50,8 @@ func New(attempt, wait time.Duration) *Tracker {
 	return t
 }
 
-// Responded notes that a response has just arrived. sent is when its request was sent.
-func (t *Tracker) Responded(sent time.Time) {
-	now := time.Now()
+// Responded notes that a response has arrived now. sent is when its request was sent.
+func (t *Tracker) Responded(sent, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &t.seen[t.newest]

@@ -228,7 +228,7 @@ func measuredWaits(t *testing.T, settings scope, silence, slow float64) (w waits
 				if w.signs++; w.signs == 2 {
 					time.Sleep(seconds(slow) - time.Millisecond)
 				}
-				tracker.Responded(at)
+				tracker.Responded(at, time.Now())
 				if w.signs == 1 {
 					w.first = age()
 				} else if w.secondAsked, w.second = asked, age(); w.signs > 4 {
