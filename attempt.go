@@ -142,12 +142,25 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-func (c *call) acquire(ctx context.Context) (slot ratelimit.Slot, err error) {
-	defer c.observer.throttling(ctx, &err)()
+// acquire takes a slot, and reports how long that took.
+func (c *call) acquire(ctx context.Context) (ratelimit.Slot, error) {
+	if !c.observer.has(func(t *Trace) bool { return t.Throttled != nil }) {
+		return c.await(ctx)
+	}
+	began := time.Now()
+	slot, err := c.await(ctx)
+	if waited := time.Since(began); err == nil && waited >= leastThrottled {
+		c.observer.throttled(ctx, waited)
+	}
+	return slot, err
+}
+
+func (c *call) await(ctx context.Context) (ratelimit.Slot, error) {
 	if c.request.awaited != nil {
 		return c.slotAhead(ctx, c.request.awaited) // nobody waits for a prefetched page yet
 	}
-	defer c.observer.waiting(ctx)()
+	stop := c.observer.waiting(ctx)
+	defer stop()
 	return c.core.limiter.Acquire(ctx, c.lane)
 }
 

@@ -160,21 +160,10 @@ func (o observer) callStart(ctx context.Context) context.Context {
 // leastThrottled is the shortest wait for the limiter that is reported.
 const leastThrottled = time.Millisecond
 
-// throttling returns a function that reports how long the call waited for a slot, unless err was set meanwhile.
-func (o observer) throttling(ctx context.Context, err *error) (report func()) {
-	if !o.has(func(t *Trace) bool { return t.Throttled != nil }) {
-		return func() {}
-	}
-	began := time.Now()
-	return func() {
-		waited := time.Since(began)
-		if *err != nil || waited < leastThrottled {
-			return
-		}
-		for _, t := range o.traces {
-			if t.Throttled != nil {
-				o.guarded(func() { t.Throttled(ctx, o.op, waited) })
-			}
+func (o observer) throttled(ctx context.Context, waited time.Duration) {
+	for _, t := range o.traces {
+		if t.Throttled != nil {
+			o.guarded(func() { t.Throttled(ctx, o.op, waited) })
 		}
 	}
 }
