@@ -88,7 +88,7 @@ func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 		now := time.Now()
 		return nil, &prepaid.CallError{
 			Operation: r.Entry.Operation, Outcome: prepaid.OutcomeUnknown, AccountID: r.Entry.AccountID, RequestID: r.Entry.RequestID,
-			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: fmt.Errorf("journal: sender: %w", unsafe),
+			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: fmt.Errorf("%s: %w", senderName, unsafe),
 		}
 	}
 	return result, err

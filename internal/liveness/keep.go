@@ -39,16 +39,16 @@ func Keep(ctx context.Context, store, source any, rest func() bool, failed func(
 	keep := func(ended context.Context) {
 		ctx, cancel := context.WithTimeout(ended, keepEvery) // a clock that was read longer ago is wrong by more than a step
 		defer cancel()
-		_, err := guard.Get(func() (any, error) {
+		err := guard.Do("journal: store", func() error {
 			evidence, now, err := from.Evidence(ctx)
 			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return nil, err
+				return err
 			}
 			if !used {
 				to.UseEvidence(evidence, now)
 				used = true
 			}
-			return nil, from.SaveEvidence(ctx, to.Evidence(now))
+			return from.SaveEvidence(ctx, to.Evidence(now))
 		})
 		switch {
 		case err == nil:

@@ -96,8 +96,8 @@ func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency
 				running.Go(func() {
 					defer func() { places.Leave(t.err == nil || prepaid.OutcomeOf(t.err) == prepaid.OutcomeRejected) }()
 					if rests { // a loop that is left does not wait for it
-						_, _ = guard.Get(func() (any, error) {
-							return nil, pause.Aside(places.With(looping), func(ctx context.Context) error { return t.recorded.Await(ctx, sender) })
+						_ = guard.Call(func() {
+							_ = pause.Aside(places.With(looping), func(ctx context.Context) error { return t.recorded.Await(ctx, sender) })
 						})
 					}
 					if left() {
