@@ -9,6 +9,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -120,13 +121,7 @@ type pageList[T any] struct {
 func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 	page, err := l.fetch(ctx, c, l.paging.Page, nil)
 	if err == nil && l.keep != nil {
-		kept := page.Items[:0]
-		for i := range page.Items {
-			if l.keep(&page.Items[i]) {
-				kept = append(kept, page.Items[i])
-			}
-		}
-		page.Items = kept
+		page.Items = slices.DeleteFunc(page.Items, func(item T) bool { return !l.keep(&item) })
 	}
 	return page, err
 }
@@ -134,48 +129,54 @@ func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 // all iterates over the items of all pages from Paging.Page on, as package internal/pages promises.
 func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		start := max(l.paging.Page, 1)
-		fetch := func(ctx context.Context, number int, awaited <-chan struct{}) (*Page[T], error) {
-			return l.fetch(ctx, c, number, awaited)
-		}
-		sequence := pages.Sequential(ctx, start, fetch)
-		if l.paging.Prefetch > 0 && len(l.request.faults) == 0 {
-			guarded := func(ctx context.Context, number int, awaited <-chan struct{}) (page *Page[T], err error) {
-				if unsafe := guard.Call(func() { page, err = fetch(ctx, number, awaited) }); unsafe != nil { // of the caller's code
-					return nil, l.error(unsafe, nil)
-				}
-				return page, err
-			}
-			sequence = pages.Prefetched(ctx, start, l.paging.Prefetch, guarded, (*Page[T]).head)
-		}
-		read := pages.NewProgress(start, l.leaves)
-		for page, err := range sequence {
-			if err != nil {
-				if !read.Started() || !isEndOfList(err) {
-					yield(nil, err)
-				} else if incomplete := read.Refused(); incomplete != nil {
-					yield(nil, l.error(incomplete, err))
-				}
-				return
-			}
-			if l.opened != nil && !read.Started() && !l.opened(page) {
-				return
-			}
-			read.Begin(page.head())
-			for i := range page.Items {
-				item := &page.Items[i]
-				if read.IsNew(l.identity(item)) && (l.keep == nil || l.keep(item)) && !yield(item, nil) {
-					return
-				}
-			}
-			if last, err := read.End(); err != nil {
-				yield(nil, l.error(err, nil))
-				return
-			} else if last {
-				return
-			}
+		if err := l.deliver(ctx, c, func(item *T) bool { return yield(item, nil) }); err != nil {
+			yield(nil, err)
 		}
 	}
+}
+
+// deliver passes the items to yield until it returns false. It returns an error if the list ends otherwise and is incomplete.
+func (l pageList[T]) deliver(ctx context.Context, c *core, yield func(*T) bool) error {
+	start := max(l.paging.Page, 1)
+	read := pages.NewProgress(start, l.leaves)
+	for page, err := range l.from(ctx, c, start) {
+		switch {
+		case err != nil && read.Started() && isEndOfList(err):
+			return l.incomplete(read.Refused(), err)
+		case err != nil:
+			return err
+		case l.opened != nil && !read.Started() && !l.opened(page):
+			return nil
+		}
+		read.Begin(page.head())
+		for i := range page.Items {
+			item := &page.Items[i]
+			if read.IsNew(l.identity(item)) && (l.keep == nil || l.keep(item)) && !yield(item) {
+				return nil
+			}
+		}
+		if last, err := read.End(); last {
+			return l.incomplete(err, nil)
+		}
+	}
+	return nil
+}
+
+// from iterates over the pages from start on.
+func (l pageList[T]) from(ctx context.Context, c *core, start int) iter.Seq2[*Page[T], error] {
+	fetch := func(ctx context.Context, number int, awaited <-chan struct{}) (*Page[T], error) {
+		return l.fetch(ctx, c, number, awaited)
+	}
+	if l.paging.Prefetch <= 0 || len(l.request.faults) > 0 {
+		return pages.Sequential(ctx, start, fetch)
+	}
+	guarded := func(ctx context.Context, number int, awaited <-chan struct{}) (page *Page[T], err error) {
+		if unsafe := guard.Call(func() { page, err = fetch(ctx, number, awaited) }); unsafe != nil { // of the caller's code
+			return nil, l.failed(unsafe)
+		}
+		return page, err
+	}
+	return pages.Prefetched(ctx, start, l.paging.Prefetch, guarded, (*Page[T]).head)
 }
 
 // isEndOfList reports whether the service may have refused a page number beyond the last.
@@ -184,15 +185,20 @@ func isEndOfList(err error) bool {
 	return ok && refusal.StatusCode == http.StatusBadRequest && refusal.Code != "" && refusal.Code != CodeInvalidHookID
 }
 
-// error returns the CallError for an error of the list. failure is the error of the last call, if any.
-func (l pageList[T]) error(err, failure error) error {
-	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
-		list := &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total, cause: incomplete.Err}
-		if api, ok := errors.AsType[*APIError](failure); ok {
-			list.cause = api
-		}
-		err = list
+// incomplete returns the error of a list that ends for the reason why, or nil. refusal is the refusal of a page after the last, if any.
+func (l pageList[T]) incomplete(why, refusal error) error {
+	list, ok := errors.AsType[*pages.Incomplete](why)
+	if !ok {
+		return nil
 	}
+	failure := &IncompleteListError{Seen: list.Seen, Total: list.Total, cause: list.Err}
+	if api, ok := errors.AsType[*APIError](refusal); ok {
+		failure.cause = api
+	}
+	return l.failed(failure)
+}
+
+func (l pageList[T]) failed(err error) error {
 	return &CallError{Operation: l.request.op.Name, Outcome: OutcomeNotProcessed, AccountID: l.request.account, Err: err}
 }
 

@@ -159,22 +159,12 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureR
 	changes, expected := s.changes(before, wanted), before
 	for i, change := range changes {
 		if !s.params.DryRun {
-			params := ChangeRulesParams[R]{Reason: s.params.Reason, Add: change.add, Remove: change.remove}
-			switch failure := s.change(ctx, company, params); OutcomeOf(failure) {
-			case OutcomeApplied: // also if the response cannot be read
-			case OutcomeUnknown:
-				now, seen, err := look(ctx, expected, read, func(now []R) bool { return s.shows(now, change) })
-				if err != nil {
-					failure = s.failed(OutcomeUnknown, &bothCauses{last: err, earlier: failure})
-				}
-				if !seen {
-					return s.compare(before, now, wanted), failure
-				}
-			case OutcomeRejected, OutcomeNotProcessed:
-				if i > 0 {
-					failure = s.failed(OutcomeApplied, failure)
-				}
-				return s.compare(before, expected, wanted), failure
+			now, failure := s.send(ctx, company, change, expected, read)
+			if failure != nil && i > 0 && OutcomeOf(failure) != OutcomeUnknown {
+				failure = s.failed(OutcomeApplied, failure)
+			}
+			if failure != nil {
+				return s.compare(before, now, wanted), failure
 			}
 		}
 		expected = s.after(expected, change)
@@ -190,6 +180,26 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureR
 		err = s.failed(OutcomeApplied, err)
 	}
 	return s.compare(before, now, wanted), err
+}
+
+// send sends a change. If it was not made for certain, send returns an error, and the rules as far as they are known: rules before it.
+func (s *ruleSet[K, R]) send(ctx context.Context, company CompanyID, change ruleChange[R], rules []R, read func() ([]R, error)) (now []R, err error) {
+	err = s.change(ctx, company, ChangeRulesParams[R]{Reason: s.params.Reason, Add: change.add, Remove: change.remove})
+	switch OutcomeOf(err) {
+	case OutcomeApplied: // also if the response cannot be read
+		return nil, nil
+	case OutcomeUnknown:
+		now, seen, unread := look(ctx, rules, read, func(now []R) bool { return s.shows(now, change) })
+		switch {
+		case unread != nil:
+			err = s.failed(OutcomeUnknown, &bothCauses{last: unread, earlier: err})
+		case seen:
+			err = nil
+		}
+		return now, err
+	case OutcomeRejected, OutcomeNotProcessed:
+	}
+	return rules, err
 }
 
 func (s *ruleSet[K, R]) failed(outcome Outcome, err error) error {

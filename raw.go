@@ -156,14 +156,7 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 	described.header = r.Header.Clone()
 	r.checkHeader(v)
 	described.expanded = "/" + strings.Join(segments, "/")
-	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-		for _, value := range r.Query[name] {
-			if name == "" || !utf8.ValidString(name) || !utf8.ValidString(value) {
-				v.fault("query", "must have names and be valid UTF-8")
-			}
-			described.query = append(described.query, address.Parameter{Name: name, Value: value})
-		}
-	}
+	described.query = r.query(v)
 	if r.Body != nil {
 		described.encoded = r.encode(v, &described.op)
 	}
@@ -181,6 +174,19 @@ func (r *RawRequest) checkHeader(v *validator) {
 			v.fault("header."+name, "must have values of printable ASCII")
 		}
 	}
+}
+
+// query returns the parameters in the order of their names.
+func (r *RawRequest) query(v *validator) (list query) {
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		for _, value := range r.Query[name] {
+			if name == "" || !utf8.ValidString(name) || !utf8.ValidString(value) {
+				v.fault("query", "must have names and be valid UTF-8")
+			}
+			list = append(list, address.Parameter{Name: name, Value: value})
+		}
+	}
+	return list
 }
 
 // segments returns the segments of the path with their values, nil after a fault. ok reports whether the template is valid.

@@ -213,7 +213,7 @@ type movement struct {
 // move makes a keyed movement and reads its response, which may be a failure in a 200.
 func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	now := time.Now()
-	if len(r.faults) == 0 && (r.requestID.Expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead) {
+	if len(r.faults) == 0 && r.isForgotten(now) {
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
 		return nil, c.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
@@ -267,6 +267,11 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		return nil, err
 	}
 	return &m.result, nil
+}
+
+// isForgotten reports whether the client refuses the request ID by its day, or the service may have forgotten it since lastSent.
+func (r *request) isForgotten(now time.Time) bool {
+	return r.requestID.Expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead
 }
 
 // errLoadRepeat is the refusal to repeat a load, with Config.NeverRepeatLoads.

@@ -3,12 +3,17 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/guard"
+)
+
+// Names of the caller's code in errors.
+const (
+	senderName = "journal: sender"
+	storeName  = "journal: store"
 )
 
 // guarded returns t with all functions set; none of them panics or ends its goroutine.
@@ -59,11 +64,8 @@ func (s guardedSender) NotBefore(lastSent time.Time) time.Time {
 	return at
 }
 
-func (s guardedSender) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) (err error) {
-	if unsafe := guard.Call(func() { err = s.Sender.AwaitRepeat(ctx, source, lastSent) }); unsafe != nil {
-		return fmt.Errorf("journal: sender: %w", unsafe)
-	}
-	return err
+func (s guardedSender) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error {
+	return guard.Do(senderName, func() error { return s.Sender.AwaitRepeat(ctx, source, lastSent) })
 }
 
 var errResults = errors.New("journal: the store returned a wrong number of results")
@@ -72,7 +74,7 @@ var errResults = errors.New("journal: the store returned a wrong number of resul
 type guardedStore struct{ Store }
 
 func (s guardedStore) Claim(ctx context.Context, c Claim) ([]Held, error) {
-	list, err := guard.Get(func() ([]Held, error) { return s.Store.Claim(ctx, c) })
+	list, err := guard.Get(storeName, func() ([]Held, error) { return s.Store.Claim(ctx, c) })
 	if err == nil && len(list) > c.N {
 		err = errResults
 	}
@@ -81,7 +83,7 @@ func (s guardedStore) Claim(ctx context.Context, c Claim) ([]Held, error) {
 
 // Record returns no result if the ends are not recorded.
 func (s guardedStore) Record(ctx context.Context, ends []End) ([]Recorded, error) {
-	recorded, err := guard.Get(func() ([]Recorded, error) { return s.Store.Record(ctx, ends) })
+	recorded, err := guard.Get(storeName, func() ([]Recorded, error) { return s.Store.Record(ctx, ends) })
 	switch {
 	case err != nil && !errors.Is(err, ErrFailover):
 		return nil, err
@@ -92,5 +94,5 @@ func (s guardedStore) Record(ctx context.Context, ends []End) ([]Recorded, error
 }
 
 func (s guardedStore) Resting(ctx context.Context, admitted time.Time) (*Resting, error) {
-	return guard.Get(func() (*Resting, error) { return s.Store.Resting(ctx, admitted) })
+	return guard.Get(storeName, func() (*Resting, error) { return s.Store.Resting(ctx, admitted) })
 }

@@ -88,7 +88,7 @@ func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 		now := time.Now()
 		return nil, &prepaid.CallError{
 			Operation: r.Entry.Operation, Outcome: prepaid.OutcomeUnknown, AccountID: r.Entry.AccountID, RequestID: r.Entry.RequestID,
-			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: fmt.Errorf("journal: sender: %w", unsafe),
+			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: fmt.Errorf("%s: %w", senderName, unsafe),
 		}
 	}
 	return result, err
@@ -155,12 +155,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 			err = e.CallError(prepaid.OutcomeUnknown, err)
 		}
 	case StateRejected:
-		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && prepaid.Known(refused.Code) {
-			e.Code = refused.Code
-		}
-		if failed, ok := errors.AsType[*prepaid.CallError](err); ok && errors.Is(err, prepaid.ErrTransferFailed) {
-			e.CorrelationID = failed.CorrelationID
-		}
+		e.refusal(call, err)
 	case StateQueued, StateIntended, StateNotSent, StateWithdrawn:
 	}
 	return e, err
@@ -193,6 +188,16 @@ func (e *Entry) sendings(call *prepaid.CallError, now time.Time) {
 		}
 	}
 	e.LastSent, e.NotBefore = later(e.LastSent, last), notBefore
+}
+
+// refusal records what the service said about the cause.
+func (e *Entry) refusal(call *prepaid.CallError, err error) {
+	if refused, ok := errors.AsType[*prepaid.APIError](err); ok && prepaid.Known(refused.Code) {
+		e.Code = refused.Code
+	}
+	if call != nil && errors.Is(err, prepaid.ErrTransferFailed) {
+		e.CorrelationID = call.CorrelationID
+	}
 }
 
 // CallError returns a [*prepaid.CallError] for the payment, with the times of all its runs.

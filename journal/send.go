@@ -87,7 +87,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		after, _ := run.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(h, after)
 	}
-	params, err := guard.Get(func() (prepaid.PaymentParams, error) { return h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed) })
+	params, err := guard.Get("journal: AEAD", func() (prepaid.PaymentParams, error) { return h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed) })
 	if err != nil {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.String("error", err.Error()))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)

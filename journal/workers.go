@@ -141,7 +141,7 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	all := w.withDefaults()
 	var lease Claim
 	if unsafe := guard.Call(func() { lease = leaseOf(all.CallTimeout, sender) }); unsafe != nil {
-		return fmt.Errorf("journal: sender: %w", unsafe)
+		return fmt.Errorf("%s: %w", senderName, unsafe)
 	}
 	ctx, halt := context.WithCancel(ctx)
 	defer halt()

@@ -72,7 +72,7 @@ func TestClaimStoreTroubles(t *testing.T) {
 		"claim fails": {store: scripted{state: ClaimWon, claim: fails}, status: 503, reports: []int{503}},
 		"claim exits": {
 			store:  scripted{state: ClaimWon, claim: func(context.Context) error { runtime.Goexit(); return nil }},
-			status: 500, reports: []int{500},
+			status: 503, reports: []int{503},
 		},
 		"claim panics":   {store: scripted{state: ClaimWon, claim: panics}, status: 503, reports: []int{503}},
 		"done fails":     {store: scripted{state: ClaimWon, done: fails}, status: 200, handled: 1, settled: []string{"done"}, reports: []int{0}},

@@ -61,7 +61,7 @@ func (c Config) validate() error {
 	case c.Verifier == nil && !c.AllowUnverified:
 		faults.add("verifier", "is required unless unverified messages are allowed")
 	case ok:
-		if err := guard(checker.Validate); err != nil {
+		if err := guarded(checker.Validate); err != nil {
 			faults.nest("verifier", err)
 		}
 	}

@@ -240,7 +240,7 @@ func (d *drain) take(ctx context.Context, m *prepaid.Message) (*drained, error) 
 	}
 	state := &drained{id: m.ID, err: ErrMessageID}
 	if m.ID != "" {
-		state.err = guard(func() error { return d.handle(ctx, m) })
+		state.err = guarded(func() error { return d.handle(ctx, m) })
 	}
 	if state.err == nil {
 		d.handled++

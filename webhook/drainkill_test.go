@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// mortal counts the steps of a drain and ends its process at one of them: its goroutine, which then only runs deferred
-// calls.
+// mortal counts the steps of a drain and ends its process at one of them: from then on, each step ends its goroutine, which then only runs
+// deferred calls.
 type mortal struct {
 	Undelivered
 
@@ -19,10 +19,12 @@ type mortal struct {
 }
 
 func (m *mortal) step() {
-	if m.steps++; m.steps == m.last {
+	if m.steps++; m.killed() {
 		runtime.Goexit()
 	}
 }
+
+func (m *mortal) killed() bool { return m.last > 0 && m.steps >= m.last }
 
 func (m *mortal) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
 	m.step()
@@ -40,7 +42,6 @@ func (m *mortal) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prep
 func (m *mortal) drainOnce(t *testing.T, handle func(context.Context, *prepaid.Message) error) bool {
 	t.Helper()
 	over := make(chan struct{})
-	var finished bool
 	var err error
 	go func() {
 		defer close(over)
@@ -49,11 +50,13 @@ func (m *mortal) drainOnce(t *testing.T, handle func(context.Context, *prepaid.M
 			defer m.step()
 			return handle(ctx, message)
 		})
-		finished = true
 	}()
 	<-over
+	if m.killed() {
+		return false
+	}
 	require.NoError(t, err)
-	return finished
+	return true
 }
 
 // Killed before or after any list, handling or dismissal, and run again: no message is dismissed unhandled, none is

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 const (
@@ -77,33 +77,29 @@ type work struct {
 	result   chan error    // gets the result once the claim has ended
 }
 
-// do claims and handles a message, and ends the claim. Its deferred calls run even if a function ends the goroutine, as FailNow does.
+// do claims and handles a message, and ends the claim.
 func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	var claim Claim
 	var done bool
-	err := error(&PanicError{})
-	defer func() { w.result <- err }()
-	defer h.runs.leave(w.key)
-	defer func() {
-		close(w.returned)
-		err = h.settle(ctx, claim, err)
-		if err == nil {
-			h.handled(ctx, w.message, done)
-		}
-	}()
+	var err error
 	if w.key != "" {
-		if claim, done, err = h.claim(ctx, w.key); done || err != nil {
-			return
-		}
-		err = &PanicError{}
+		claim, done, err = h.claim(ctx, w.key)
 	}
-	err = guard(handle)
+	if err == nil && !done {
+		err = guarded(handle)
+	}
+	close(w.returned)
+	if err = h.settle(ctx, claim, err); err == nil {
+		h.handled(ctx, w.message, done)
+	}
+	h.runs.leave(w.key)
+	w.result <- err
 }
 
 // claim returns a claim that was won. If done is true, the message needs no handling.
 func (h *Handler) claim(ctx context.Context, key string) (claim Claim, done bool, err error) {
 	var state ClaimState
-	err = guard(func() error {
+	err = guarded(func() error {
 		found, failure := h.config.Claims.Claim(ctx, key, h.config.Timeout)
 		if failure == nil {
 			claim, state = found, found.State()
@@ -136,7 +132,7 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	if result != nil {
 		step, note = "release", claim.Release
 	}
-	err := guard(func() error { return note(ctx) })
+	err := guarded(func() error { return note(ctx) })
 	expected := result != nil && errors.Is(err, ErrClaimLost) // a lease that has ended needs no release
 	if err != nil && !expected {
 		h.failed(ctx, 0, &ClaimError{Step: step, Err: err})
@@ -179,12 +175,10 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 }
 
-// guard turns a panic of f into a *PanicError.
-func guard(f func() error) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = &PanicError{Stack: debug.Stack()}
-		}
-	}()
-	return f()
+// guarded returns a *PanicError if f panics or ends its goroutine.
+func guarded(f func() error) (err error) {
+	if failure := guard.Call(func() { err = f() }); failure != nil {
+		return &PanicError{Stack: failure.Stack}
+	}
+	return err
 }

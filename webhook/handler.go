@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/guard"
 )
 
 // retryAfter is the Retry-After of a 503, in seconds.
@@ -143,25 +144,19 @@ func (h *Handler) verify(r *http.Request, body []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.config.Timeout)
 	defer cancel()
-	return guard(func() error { return h.config.Verifier.Verify(ctx, r.Header, body) })
+	return guarded(func() error { return h.config.Verifier.Verify(ctx, r.Header, body) })
 }
 
 func (h *Handler) handled(ctx context.Context, m *prepaid.Message, duplicate bool) {
 	if h.config.OnHandled == nil {
 		return
 	}
-	_ = guard(func() error {
-		h.config.OnHandled(ctx, m, duplicate)
-		return nil
-	})
+	_ = guard.Call(func() { h.config.OnHandled(ctx, m, duplicate) })
 }
 
 func (h *Handler) failed(ctx context.Context, status int, err error) {
 	if h.config.OnFailure == nil {
 		return
 	}
-	_ = guard(func() error {
-		h.config.OnFailure(ctx, status, err)
-		return nil
-	})
+	_ = guard.Call(func() { h.config.OnFailure(ctx, status, err) })
 }

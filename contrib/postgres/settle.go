@@ -226,7 +226,6 @@ func (t *settling) close(ctx context.Context) {
 }
 
 var (
-	errGoexit        = errors.New("prepaidpg: Settled called runtime.Goexit")
 	errAbandoned     = errors.New("prepaidpg: Settled did not return when its context had ended")
 	errSettledLimit  = fmt.Errorf("prepaidpg: Settled took longer than %s", settledLimit)
 	errDatabaseLimit = fmt.Errorf("prepaidpg: the transaction took longer than %s", databaseLimit)
@@ -239,14 +238,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		err := errGoexit
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v", cause)
-			}
-			ended <- err
-		}()
-		err = t.workers.Settled(ctx, settledTx{t.tx}, e)
+		ended <- guard.Do("prepaidpg: Settled", func() error { return t.workers.Settled(ctx, settledTx{t.tx}, e) })
 	}()
 	var err error
 	select {

@@ -250,7 +250,15 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 		s.responded(x)
 		return response, Failure{}
 	}
+	failure := x.failed(ctx, err)
+	s.silent(x, heard, failure.Err)
+	return nil, failure
+}
+
+// failed ends the exchange after an error of the transport, and describes the error without the address.
+func (x *Exchange) failed(ctx context.Context, err error) Failure {
 	x.Abort()
+	s, out := x.sender, &x.request
 	if kept, ok := s.kept.(*http.Transport); ok && !x.has(seenConnected) {
 		err = proxyRefusal(kept, out, err)
 	}
@@ -263,8 +271,7 @@ func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure
 	if text, line := failure.Err.Error(), redact.Line(failure.Err.Error()); line != text {
 		failure.Err = &lineError{failure.Err, line}
 	}
-	s.silent(x, heard, failure.Err)
-	return nil, failure
+	return failure
 }
 
 // lineError shows an error as one printable line.

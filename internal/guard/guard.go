@@ -3,34 +3,51 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 )
 
-var errGoexit = errors.New("runtime.Goexit was called")
+// Error reports that a function panicked or ended its goroutine. It drops the value of the panic, whose text may be private.
+type Error struct {
+	Type  string // of the panic's value; empty after runtime.Goexit
+	Stack []byte // of the panic
+}
+
+func (e *Error) Error() string {
+	if e.Type == "" {
+		return "runtime.Goexit was called"
+	}
+	return "panic: " + e.Type
+}
 
 // Call calls f in its own goroutine, and returns an error if f panicked or ended the goroutine.
-func Call(f func()) error {
-	ended := make(chan error)
+func Call(f func()) *Error {
+	ended := make(chan *Error)
 	go func() {
-		err := errGoexit
+		failure := &Error{}
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %T", cause) // its text may be private
+				failure.Type, failure.Stack = fmt.Sprintf("%T", cause), debug.Stack()
 			}
-			ended <- err
+			ended <- failure
 		}()
 		f()
-		err = nil
+		failure = nil
 	}()
 	return <-ended
 }
 
-// Get is [Call] for a function with results.
-func Get[T any](f func() (T, error)) (result T, err error) {
-	if unsafe := Call(func() { result, err = f() }); unsafe != nil {
-		return result, unsafe
+// Do is [Call] for a function that returns an error. In the text of an [*Error], name says whose code failed.
+func Do(name string, f func() error) error {
+	_, err := Get(name, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// Get is [Do] for a function with another result.
+func Get[T any](name string, f func() (T, error)) (result T, err error) {
+	if failure := Call(func() { result, err = f() }); failure != nil {
+		return result, fmt.Errorf("%s: %w", name, failure)
 	}
 	return result, err
 }

@@ -35,53 +35,67 @@ func Keep(ctx context.Context, store, source any, rest func() bool, failed func(
 	if !kept || !known {
 		return func() {}
 	}
-	used, failures := false, 0
-	keep := func(ended context.Context) {
-		ctx, cancel := context.WithTimeout(ended, keepEvery) // a clock that was read longer ago is wrong by more than a step
-		defer cancel()
-		_, err := guard.Get(func() (any, error) {
-			evidence, now, err := from.Evidence(ctx)
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return nil, err
-			}
-			if !used {
-				to.UseEvidence(evidence, now)
-				used = true
-			}
-			return nil, from.SaveEvidence(ctx, to.Evidence(now))
-		})
-		switch {
-		case err == nil:
-			failures = 0
-		case ended.Err() == nil:
-			if failures++; failures == 1 {
-				failed(err)
-			}
-		}
-	}
-	keep(ctx)
+	k := &keeper{store: from, source: to, failed: failed}
+	k.keep(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() {
-		tick := time.NewTicker(keepEvery)
-		defer tick.Stop()
-		for skip := 0; ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if skip--; skip < 0 && (!used || rest()) {
-					keep(ctx)
-					skip = 1<<min(failures, 6) - 1
-				}
-			}
-		}
-	})
+	running.Go(func() { k.run(ctx, rest) })
 	return func() {
 		cancel()
 		running.Wait()
-		if used && rest() {
-			keep(context.WithoutCancel(ctx))
+		if k.used && rest() {
+			k.keep(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// keeper passes evidence from a source to a store, and first that in the store to the source.
+type keeper struct {
+	store    Store
+	source   Source
+	used     bool // the source has the evidence that was in the store
+	failures int  // in a row
+	failed   func(error)
+}
+
+// keep passes evidence once.
+func (k *keeper) keep(ended context.Context) {
+	ctx, cancel := context.WithTimeout(ended, keepEvery) // a clock that was read longer ago is wrong by more than a step
+	defer cancel()
+	err := guard.Do("journal: store", func() error {
+		evidence, now, err := k.store.Evidence(ctx)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if !k.used {
+			k.source.UseEvidence(evidence, now)
+			k.used = true
+		}
+		return k.store.SaveEvidence(ctx, k.source.Evidence(now))
+	})
+	switch {
+	case err == nil:
+		k.failures = 0
+	case ended.Err() == nil:
+		if k.failures++; k.failures == 1 {
+			k.failed(err)
+		}
+	}
+}
+
+// run passes evidence until ctx ends; after failures less often.
+func (k *keeper) run(ctx context.Context, rest func() bool) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for skip := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if skip--; skip < 0 && (!k.used || rest()) {
+				k.keep(ctx)
+				skip = 1<<min(k.failures, 6) - 1
+			}
 		}
 	}
 }

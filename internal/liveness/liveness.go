@@ -27,6 +27,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
@@ -169,14 +170,11 @@ func (t *Tracker) Later(since time.Time, limit time.Duration, reader Reader) {
 		return true, err
 	}}
 	timer := time.AfterFunc(wait, func() {
-		defer func() {
-			_ = recover() // of the caller's code: nothing waits for this read
-			cancel()
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.stop = nil
-		}()
-		t.Sign(ctx, since, limit, once)
+		_ = guard.Call(func() { t.Sign(ctx, since, limit, once) }) // nothing waits for this read
+		cancel()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.stop = nil
 	})
 	t.stop = func() {
 		timer.Stop()

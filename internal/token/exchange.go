@@ -3,9 +3,7 @@ package token
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -60,17 +58,16 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 	}
 	x.beganAt = m.now()
 	token, refused, err := (*oauth2.Token)(nil), false, errNoResult
-	defer func() { // if fetch panics or ends its goroutine, callers must not wait for ever
-		panicked, took := recover(), m.now()-x.beganAt
-		early, final := m.finish(x, token, refused, err)
-		if panicked != nil {
-			m.logPanic("prepaid: token exchange panicked", panicked)
-		}
-		if !errors.Is(final, ErrClosed) {
-			m.report(took, final, early)
-		}
-	}()
-	token, refused, err = m.fetchOnce(ctx)
+	failure := guard.Call(func() { token, refused, err = m.fetchOnce(ctx) })
+	took := m.now() - x.beganAt
+	early, final := m.finish(x, token, refused, err)
+	if failure != nil && failure.Type != "" {
+		m.opts.Logger.LogAttrs(context.Background(), slog.LevelError, "prepaid: token exchange panicked",
+			slog.String("type", failure.Type), slog.String("stack", string(failure.Stack)))
+	}
+	if !errors.Is(final, ErrClosed) {
+		m.report(took, final, early)
+	}
 }
 
 // fetchOnce calls fetch once, within the timeout. refused means that the credentials were refused.
@@ -140,10 +137,4 @@ func (m *Manager) report(took time.Duration, err error, early bool) {
 	if m.opts.Renewed != nil {
 		guard.Hook(m.opts.Logger, "TokenRenewed", func() { m.opts.Renewed(took, err) })
 	}
-}
-
-// logPanic logs the stack of a panic and the type of its value, but not the value, which may contain anything.
-func (m *Manager) logPanic(message string, v any) {
-	m.opts.Logger.LogAttrs(context.Background(), slog.LevelError, message,
-		slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
 }

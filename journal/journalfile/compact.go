@@ -2,6 +2,7 @@ package journalfile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,7 @@ func (j *Journal) Compact(before time.Time) error {
 		return fmt.Errorf("%w: %w", ErrNotCompacted, errors.Join(err, j.disk.remove(j.path+temporary)))
 	}
 	clear(j.index)
+	j.opened = nil
 	j.size = int64(len(header))
 	for _, l := range kept {
 		j.index[l.key] = l.place
@@ -68,6 +70,7 @@ func (j *Journal) write(before time.Time) (fresh file, kept []located, err error
 	at, current := int64(len(header)), 0
 	_, _ = w.WriteString(header) // Flush returns the error
 	kept = make([]located, 0, len(j.index))
+	var failed error
 	good, _, err := scan(io.NewSectionReader(j.file, 0, j.size), func(from int64, line []byte, e *journal.Entry) {
 		l := locate(from, line, e)
 		if j.index[l.key] != l.place {
@@ -75,12 +78,17 @@ func (j *Journal) write(before time.Time) (fresh file, kept []located, err error
 		}
 		current++
 		if e.State.Pending() || !e.Changed.Before(before) {
-			l.at = at
-			kept = append(kept, l)
+			if bound, moved := j.opened.bound(*e, from); moved { // the new file has no openings
+				var err error
+				line, err = encode(bound)
+				failed = cmp.Or(failed, err)
+			}
+			kept = append(kept, locate(at, line, e))
 			_, _ = w.Write(line)
 			at += int64(len(line))
 		}
 	})
+	err = cmp.Or(err, failed)
 	if err == nil && (good != j.size || current != len(j.index)) {
 		err = &CorruptError{Offset: good}
 	}

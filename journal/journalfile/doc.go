@@ -18,8 +18,9 @@
 // # File
 //
 // The file has a header line, then one record per line: CRC-32C and length in hex, and the JSON. The last record of a request ID is
-// current. Open cuts off an incomplete last line. Any other damage is [ErrCorrupt] and is not repaired: a power cut during a shared sync
-// may leave a hole that a person must look at. [Journal.Compact] rewrites the file without old finished payments.
+// current. If a process died during payments, the next Open adds a record of its time, the latest at which that process can have sent.
+// Open cuts off an incomplete last line. Any other damage is [ErrCorrupt] and is not repaired: a power cut during a shared sync may leave
+// a hole that a person must look at. [Journal.Compact] rewrites the file without old finished payments.
 //
 // Open reads and checks the whole file, and keeps an index of it in memory: about 100 bytes for each payment. Entries are read
 // from the file when needed. If an entry cannot be read again, nothing more is recorded or sent: see [Journal.Err].

@@ -124,5 +124,6 @@ func (j *Journal) read(k key, id prepaid.RequestID) (e journal.Entry, known bool
 	if err != nil {
 		return journal.Entry{RequestID: id, State: journal.States()[p.state]}, true, j.fail(err)
 	}
+	e, _ = j.opened.bound(e, p.at)
 	return e, true, nil
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +52,6 @@ type Journal struct {
 	disk    directory
 	unlock  func() error
 	torn    int64
-	unbound map[key]struct{} // payments whose process died, until bound has recorded them
 
 	commit sync.Mutex // held while writing
 	mu     sync.Mutex // locked after commit
@@ -62,6 +59,7 @@ type Journal struct {
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with commit and mu held
+	opened openings      // changed with commit and mu held
 	turns  sync.Map      // a chan struct{} for each request ID in use
 	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, also after Close; if there was none, ErrClosed after Close
@@ -107,7 +105,7 @@ func Open(path string, options Options) (*Journal, error) {
 		if info, err := f.Stat(); err == nil {
 			j.mode = info.Mode().Perm()
 		}
-		err = errors.Join(j.disk.remove(path+temporary), j.disk.sync(filepath.Dir(path)), j.bound())
+		err = errors.Join(j.disk.remove(path+temporary), j.disk.sync(filepath.Dir(path)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), unlock())
@@ -116,8 +114,16 @@ func Open(path string, options Options) (*Journal, error) {
 }
 
 func load(f file, options Options) (*Journal, error) {
-	index, unbound, now := make(map[key]place), make(map[key]struct{}), time.Now()
+	index, unbound, now := make(map[key]place), make(map[key]struct{}), time.Now().UTC().Round(0)
+	var opened openings
 	good, size, err := scan(f, func(at int64, line []byte, e *journal.Entry) {
+		if e.Operation == operationOpen {
+			opened = opened.add(at, e.Changed)
+			if !e.Changed.After(now) {
+				clear(unbound)
+			}
+			return
+		}
 		l := locate(at, line, e)
 		index[l.key] = l.place
 		if _, moved := bounded(*e, now); moved {
@@ -136,42 +142,27 @@ func load(f file, options Options) (*Journal, error) {
 	if _, err := f.Seek(good, io.SeekStart); err != nil {
 		return nil, err
 	}
-	if good == 0 {
-		if _, err := io.WriteString(f, header); err != nil {
+	var added []byte
+	switch {
+	case good == 0:
+		added = []byte(header)
+	case len(unbound) > 0:
+		opened = opened.add(good, now)
+		if added, err = encode(openingRecord(now)); err != nil {
 			return nil, err
 		}
-		good = int64(len(header))
+	}
+	if _, err := f.Write(added); err != nil {
+		return nil, err
 	}
 	// Data that can be read may not be durable yet.
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
 	return &Journal{
-		options: options, file: f, torn: torn, next: &batch{}, size: good, index: index, unbound: unbound,
+		options: options, file: f, torn: torn, next: &batch{}, size: good + int64(len(added)), index: index, opened: opened,
 		holds: make(map[prepaid.RequestID]hold),
 	}, nil
-}
-
-// bound records the current time for payments whose process died: that process can have sent them until this process got the lock.
-// bound writes the time at once, so that the wait does not begin again when the file is opened again.
-func (j *Journal) bound() error {
-	now := time.Now()
-	keys := slices.SortedFunc(maps.Keys(j.unbound), func(a, b key) int { return cmp.Compare(j.index[a].at, j.index[b].at) })
-	j.unbound = nil
-	for some := range slices.Chunk(keys, 1000) {
-		entries := make([]journal.Entry, len(some))
-		for i, k := range some {
-			e, _, err := j.read(k, "")
-			if err != nil {
-				return err
-			}
-			entries[i], _ = bounded(e, now)
-		}
-		if err := j.record(entries...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Torn returns how many bytes of an incomplete last line Open cut off.

@@ -82,69 +82,83 @@ type task struct {
 func (j *Journal) settle(ctx context.Context, sender journal.Sender, concurrency int, tasks iter.Seq[task]) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		looping, leave := context.WithCancel(ctx)
-		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
-		results := make(chan task)
-		sendAll := func() {
-			var running sync.WaitGroup
-			forget := j.remember(ctx, sender)
-			defer forget()
-			defer running.Wait()
-			places := pause.NewPlaces(max(concurrency, 1), nil)
-			start := func(t task) {
-				rests := t.recorded.Rests()
-				places.Take(!rests)
-				running.Go(func() {
-					defer func() { places.Leave(t.err == nil || prepaid.OutcomeOf(t.err) == prepaid.OutcomeRejected) }()
-					if rests { // a loop that is left does not wait for it
-						_, _ = guard.Get(func() (any, error) {
-							return nil, pause.Aside(places.With(looping), func(ctx context.Context) error { return t.recorded.Await(ctx, sender) })
-						})
-					}
-					if left() {
-						return
-					}
-					if unsafe := guard.Call(func() { t.err = t.send(places.With(ctx)) }); unsafe != nil {
-						t.err = t.CallError(prepaid.OutcomeUnknown, fmt.Errorf("journalfile: sender: %w", unsafe))
-					}
-					if now, known, failed := j.find(t.RequestID); known && failed == nil {
-						t.Entry = now
-					}
-					results <- t
-				})
-			}
-			var resting []task
-			for t := range tasks {
-				switch {
-				case left():
-					return
-				case t.recorded.Rests():
-					resting = append(resting, t)
-				default:
-					start(t)
-				}
-			}
-			slices.SortStableFunc(resting, func(a, b task) int { return a.recorded.SentUntil().Compare(b.recorded.SentUntil()) })
-			for _, t := range resting { // they wait aside
-				start(t)
-			}
+		s := &sending{
+			journal: j, sender: sender, places: pause.NewPlaces(max(concurrency, 1), nil), results: make(chan task),
+			left: func() bool { return looping.Err() != nil && ctx.Err() == nil },
 		}
 		go func() {
-			defer close(results)
-			if unsafe := guard.Call(sendAll); unsafe != nil {
-				results <- task{err: fmt.Errorf("journalfile: the list: %w", unsafe)}
+			defer close(s.results)
+			if unsafe := guard.Call(func() { s.all(ctx, looping, tasks) }); unsafe != nil {
+				s.results <- task{err: fmt.Errorf("journalfile: the list: %w", unsafe)}
 			}
 		}()
 		defer func() { // also if the body of the loop panics
 			leave()
-			for range results { // wait for all
+			for range s.results { // wait for all
 			}
 		}()
-		for r := range results {
+		for r := range s.results {
 			if !yield(r.Entry, r.err) {
 				return
 			}
 		}
 	}
+}
+
+// sending is the work for one loop over payments.
+type sending struct {
+	journal *Journal
+	sender  journal.Sender
+	places  *pause.Places
+	running sync.WaitGroup
+	results chan task
+	left    func() bool // the caller has left the loop
+}
+
+// all sends the payments of tasks. looping ends with the loop.
+func (s *sending) all(ctx, looping context.Context, tasks iter.Seq[task]) {
+	forget := s.journal.remember(ctx, s.sender)
+	defer forget()
+	defer s.running.Wait()
+	var resting []task
+	for t := range tasks {
+		switch {
+		case s.left():
+			return
+		case t.recorded.Rests():
+			resting = append(resting, t)
+		default:
+			s.start(ctx, looping, t)
+		}
+	}
+	slices.SortStableFunc(resting, func(a, b task) int { return a.recorded.SentUntil().Compare(b.recorded.SentUntil()) })
+	for _, t := range resting { // they wait aside
+		s.start(ctx, looping, t)
+	}
+}
+
+// start waits for a place, and begins to send a payment.
+func (s *sending) start(ctx, looping context.Context, t task) {
+	rests := t.recorded.Rests()
+	s.places.Take(!rests)
+	s.running.Go(func() {
+		defer func() { s.places.Leave(t.err == nil || prepaid.OutcomeOf(t.err) == prepaid.OutcomeRejected) }()
+		if rests { // a loop that is left does not wait for it
+			_ = guard.Call(func() {
+				_ = pause.Aside(s.places.With(looping), func(ctx context.Context) error { return t.recorded.Await(ctx, s.sender) })
+			})
+		}
+		if s.left() {
+			return
+		}
+		if unsafe := guard.Call(func() { t.err = t.send(s.places.With(ctx)) }); unsafe != nil {
+			t.err = t.CallError(prepaid.OutcomeUnknown, fmt.Errorf("journalfile: sender: %w", unsafe))
+		}
+		if now, known, failed := s.journal.find(t.RequestID); known && failed == nil {
+			t.Entry = now
+		}
+		s.results <- t
+	})
 }
 
 func (j *Journal) resume(ctx context.Context, sender journal.Sender, p journal.Entry) error {

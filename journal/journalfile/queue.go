@@ -272,15 +272,3 @@ func same(a, b journal.Entry) bool {
 	y, errY := encode(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
-
-// bounded corrects the last time at which e can have been sent, and reports whether it had to: a missing time becomes
-// now, and so does a future time (a clock was set back). No run of e may be in progress.
-func bounded(e journal.Entry, now time.Time) (journal.Entry, bool) {
-	switch {
-	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
-		return e.Died(now, e.Rest), true
-	case e.Rests() && e.SentUntil().After(now):
-		return e.Died(now, max(e.NotBefore.Sub(e.LastSent), 0)), true
-	}
-	return e, false
-}

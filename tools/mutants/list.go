@@ -157,17 +157,17 @@ func mutants() []mutant {
 			old: "func(ctx context.Context) error { return e.Await(ctx, sender) }", new: "func(context.Context) error { return nil }",
 		},
 		{
-			name: "the journal does not count from its lock", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile",
+			name: "the journal does not count from its lock", file: "journal/journalfile/opening.go", pkg: "./journal/journalfile",
 			test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
 			old:  "return e.Died(now, e.Rest), true", new: "return e.Died(e.Changed, e.Rest), true",
 		},
 		{
-			name: "a wait begins again with each opening", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile", test: "TestAnOftenRestartedProgramCompletesItsList",
+			name: "a wait begins again with each opening", file: "journal/journalfile/opening.go", pkg: "./journal/journalfile", test: "TestAnOftenRestartedProgramCompletesItsList",
 			old: "(e.NotBefore.IsZero() || e.LastSent.IsZero())", new: "true",
 		},
 		{
 			name: "until when a dead process can have sent is not recorded", file: "journal/journalfile/journal.go", pkg: "./journal/storetest", test: "TestJournal",
-			old: ", j.bound())", new: ")",
+			old: "case len(unbound) > 0:", new: "case false:",
 		},
 		{
 			name: "a refusal ends what an earlier run left unknown", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
