@@ -31,11 +31,7 @@ type RunReportParams struct {
 	OnProgress func(ReportProgress)
 }
 
-func (p RunReportParams) check(v *validator) {
-	if p.Interval < 0 {
-		v.fault("interval", "must not be negative")
-	}
-}
+func (p RunReportParams) check(v *validator) { v.limit("interval", int64(p.Interval)) }
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
