@@ -217,6 +217,19 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	return result, nil
 }
 
+// receive makes a call whose response is read by decode.
+func receive[T any](ctx context.Context, c *Client, r request, decode func(*response) (T, error)) (T, error) {
+	var result, none T
+	err := c.do(ctx, &r, func(a *response) (err error) {
+		result, err = decode(a)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
 // send makes a call whose response has no body. A response with a body is not a success.
 func send(ctx context.Context, c *Client, r request) error {
 	return c.do(ctx, &r, func(*response) error { return nil })

@@ -156,9 +156,7 @@ func (c Config) withDefaults() Config {
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
 	c.RateShare = cmp.Or(c.RateShare, 1)
 	c.RefusalCodes, c.MediaTypes = slices.Clone(c.RefusalCodes), slices.Clone(c.MediaTypes) // the caller may change them
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
