@@ -85,22 +85,17 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	config := c.config
 	config.AttemptTimeout = cmp.Or(o.AttemptTimeout, config.AttemptTimeout)
 	config.Logger, config.Trace = cmp.Or(o.Logger, config.Logger), cmp.Or(o.Trace, config.Trace)
-	retry := &config.Retry
-	retry.MaxAttempts = cmp.Or(o.Retry.MaxAttempts, retry.MaxAttempts)
-	retry.MinWait = cmp.Or(o.Retry.MinWait, retry.MinWait)
-	retry.MaxWait = cmp.Or(o.Retry.MaxWait, retry.MaxWait)
-	retry.MaxRetryAfter = cmp.Or(o.Retry.MaxRetryAfter, retry.MaxRetryAfter)
-	retry.MaxThrottleWait = cmp.Or(o.Retry.MaxThrottleWait, retry.MaxThrottleWait)
+	config.Retry = o.Retry.or(config.Retry)
 	v := validator{}
 	config.check(&v)
 	for _, shared := range []struct {
 		field       string
 		value, only time.Duration
 	}{
-		{"retry.in_flight_wait", o.Retry.InFlightWait, retry.InFlightWait},
-		{"retry.token_hold", o.Retry.TokenHold, retry.TokenHold},
+		{"retry.in_flight_wait", config.Retry.InFlightWait, c.config.Retry.InFlightWait},
+		{"retry.token_hold", config.Retry.TokenHold, c.config.Retry.TokenHold},
 	} {
-		if shared.value != 0 && shared.value != shared.only {
+		if shared.value != shared.only {
 			v.fault(shared.field, "must be that of the client: set it in its Config")
 		}
 	}
@@ -218,6 +213,19 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	result := new(T)
 	if err := c.do(ctx, &r, func(a *response) error { return decodeJSON(a, result) }); err != nil {
 		return nil, err
+	}
+	return result, nil
+}
+
+// receive makes a call whose response is read by decode.
+func receive[T any](ctx context.Context, c *Client, r request, decode func(*response) (T, error)) (T, error) {
+	var result, none T
+	err := c.do(ctx, &r, func(a *response) (err error) {
+		result, err = decode(a)
+		return err
+	})
+	if err != nil {
+		return none, err
 	}
 	return result, nil
 }

@@ -149,20 +149,25 @@ func (c Config) Validate() error { return validated(c.check) }
 func (c Config) withDefaults() Config {
 	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, 30*time.Second)
 	c.BodyIdleTimeout = cmp.Or(c.BodyIdleTimeout, 30*time.Second)
-	c.Retry.MinWait = cmp.Or(c.Retry.MinWait, 250*time.Millisecond)
-	c.Retry.MaxWait = cmp.Or(c.Retry.MaxWait, 10*time.Second)
-	c.Retry.MaxRetryAfter = cmp.Or(c.Retry.MaxRetryAfter, 15*time.Second)
-	c.Retry.MaxThrottleWait = cmp.Or(c.Retry.MaxThrottleWait, time.Minute)
-	c.Retry.InFlightWait = cmp.Or(c.Retry.InFlightWait, 10*time.Second)
-	c.Retry.TokenHold = cmp.Or(c.Retry.TokenHold, token.DefaultHold)
+	c.Retry = c.Retry.or(RetryPolicy{
+		MaxAttempts: 4, MinWait: 250 * time.Millisecond, MaxWait: 10 * time.Second, MaxRetryAfter: 15 * time.Second,
+		MaxThrottleWait: time.Minute, InFlightWait: 10 * time.Second, TokenHold: token.DefaultHold,
+	})
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
-	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
 	c.RateShare = cmp.Or(c.RateShare, 1)
 	c.RefusalCodes, c.MediaTypes = slices.Clone(c.RefusalCodes), slices.Clone(c.MediaTypes) // the caller may change them
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
+}
+
+// or returns p with its zero fields set to those of other.
+func (p RetryPolicy) or(other RetryPolicy) RetryPolicy {
+	return RetryPolicy{
+		MaxAttempts: cmp.Or(p.MaxAttempts, other.MaxAttempts),
+		MinWait:     cmp.Or(p.MinWait, other.MinWait), MaxWait: cmp.Or(p.MaxWait, other.MaxWait),
+		MaxRetryAfter: cmp.Or(p.MaxRetryAfter, other.MaxRetryAfter), MaxThrottleWait: cmp.Or(p.MaxThrottleWait, other.MaxThrottleWait),
+		InFlightWait: cmp.Or(p.InFlightWait, other.InFlightWait), TokenHold: cmp.Or(p.TokenHold, other.TokenHold),
+	}
 }
 
 // MarshalJSON writes data fields, durations as "30s", the secret as [REDACTED].

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -330,11 +331,7 @@ const opFindCreated = "Accounts.FindCreated"
 
 // findCreated searches repeatedly until VisibleWithin has passed.
 func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
-	within := params.VisibleWithin
-	if within <= 0 {
-		within = defaultVisibleWithin
-	}
-	until := time.Now().Add(within)
+	until := time.Now().Add(cmp.Or(max(params.VisibleWithin, 0), defaultVisibleWithin))
 	for wait := firstSearchPause; ; wait = min(wait*2, lastSearchPause) {
 		last := !time.Now().Before(until)
 		account, err := s.searchOnce(ctx, params)

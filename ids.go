@@ -147,8 +147,7 @@ func (id RequestID) Date() (Date, bool) {
 	}
 	written, err := strconv.Atoi(string(id[:8]))
 	day := Date{written / 10_000, time.Month(written / 100 % 100), written % 100}
-	made := time.Date(day.Year, day.Month, day.Day, 0, 0, 0, 0, time.UTC)
-	if err != nil || id[0] < '0' || day.Year == 0 || made.Month() != day.Month || made.Day() != day.Day {
+	if err != nil || id[0] < '0' || !day.valid() {
 		return Date{}, false
 	}
 	return day, true
@@ -157,7 +156,7 @@ func (id RequestID) Date() (Date, bool) {
 // Expired reports whether a client refuses id at now; see [RequestID.Date].
 func (id RequestID) Expired(now time.Time) bool {
 	day, ok := id.Date()
-	made := time.Date(day.Year, day.Month, day.Day, 0, 0, 0, 0, time.UTC)
+	made := day.Time(time.UTC)
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 

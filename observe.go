@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -137,6 +138,13 @@ func (o observer) guarded(hook func()) {
 	hook()
 }
 
+// each calls the hook of each trace, guarded.
+func (o observer) each(hook func(t *Trace)) {
+	for _, t := range o.traces {
+		o.guarded(func() { hook(t) })
+	}
+}
+
 // logged runs write, which writes to the caller's log. If its handler panics, the record is lost.
 func (o observer) logged(write func()) {
 	defer func() { _ = recover() }()
@@ -144,16 +152,11 @@ func (o observer) logged(write func()) {
 }
 
 func (o observer) callStart(ctx context.Context) context.Context {
-	for _, t := range o.traces {
-		if t.CallStart == nil {
-			continue
+	o.each(func(t *Trace) {
+		if t.CallStart != nil {
+			ctx = cmp.Or(t.CallStart(ctx, o.op), ctx)
 		}
-		o.guarded(func() {
-			if inner := t.CallStart(ctx, o.op); inner != nil {
-				ctx = inner
-			}
-		})
-	}
+	})
 	return ctx
 }
 
@@ -161,11 +164,11 @@ func (o observer) callStart(ctx context.Context) context.Context {
 const leastThrottled = time.Millisecond
 
 func (o observer) throttled(ctx context.Context, waited time.Duration) {
-	for _, t := range o.traces {
+	o.each(func(t *Trace) {
 		if t.Throttled != nil {
-			o.guarded(func() { t.Throttled(ctx, o.op, waited) })
+			t.Throttled(ctx, o.op, waited)
 		}
-	}
+	})
 }
 
 func (o observer) has(hook func(*Trace) bool) bool { return slices.ContainsFunc(o.traces, hook) }
@@ -189,11 +192,11 @@ func (o observer) waiting(ctx context.Context) (stop func()) {
 		if over {
 			return
 		}
-		for _, t := range o.traces {
+		o.each(func(t *Trace) {
 			if t.Waiting != nil {
-				o.guarded(func() { t.Waiting(ctx, o.op, time.Since(began)) })
+				t.Waiting(ctx, o.op, time.Since(began))
 			}
-		}
+		})
 		second.Reset(time.Second)
 	})
 	return func() {
@@ -206,17 +209,12 @@ func (o observer) waiting(ctx context.Context) (stop func()) {
 
 // attemptStart returns the context of the attempt, or nil if no Trace has AttemptStart set.
 func (o observer) attemptStart(ctx context.Context, number int) (started context.Context) {
-	for _, t := range o.traces {
-		if t.AttemptStart == nil {
-			continue
+	o.each(func(t *Trace) {
+		if t.AttemptStart != nil {
+			ctx = cmp.Or(t.AttemptStart(ctx, o.op, number), ctx)
+			started = ctx
 		}
-		o.guarded(func() {
-			if inner := t.AttemptStart(ctx, o.op, number); inner != nil {
-				ctx = inner
-			}
-		})
-		started = ctx
-	}
+	})
 	return started
 }
 
@@ -229,15 +227,15 @@ func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Tr
 				slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))...)
 		})
 	}
-	for _, t := range o.traces {
+	o.each(func(t *Trace) {
 		switch {
 		case t.AttemptDone == nil:
 		case report != nil:
-			o.guarded(func() { report(t, seen) })
+			report(t, seen)
 		default:
-			o.guarded(func() { t.AttemptDone(ctx, o.op, seen) })
+			t.AttemptDone(ctx, o.op, seen)
 		}
-	}
+	})
 }
 
 // callDone reports a call. began is its start; attempts counts the requests that may have been sent; status is the last HTTP status or 0.
@@ -274,31 +272,27 @@ func (o observer) callDone(ctx context.Context, began time.Time, attempts, statu
 		}
 		o.logged(func() { o.log.LogAttrs(ctx, level, "prepaid: call", attrs...) })
 	}
-	for _, t := range o.traces {
+	o.each(func(t *Trace) {
 		if t.CallDone != nil {
-			o.guarded(func() {
-				t.CallDone(ctx, o.op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err, RequestID: o.requestID})
-			})
+			t.CallDone(ctx, o.op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err, RequestID: o.requestID})
 		}
-	}
+	})
 }
 
 func (o observer) response(ctx context.Context, a *attempt) {
-	for _, t := range o.traces {
+	o.each(func(t *Trace) {
 		if t.Response != nil {
-			o.guarded(func() {
-				t.Response(ctx, o.op, *a.copied())
-			})
+			t.Response(ctx, o.op, *a.copied())
 		}
-	}
+	})
 }
 
 func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err error) {
-	for _, t := range o.traces {
+	o.each(func(t *Trace) {
 		if t.TokenRenewed != nil {
-			o.guarded(func() { t.TokenRenewed(ctx, took, err) })
+			t.TokenRenewed(ctx, took, err)
 		}
-	}
+	})
 }
 
 // LogValue logs the text of Error and fields for support: operation, outcome, attempts, FirstSent, LastSent, request and correlation ID,

@@ -272,14 +272,9 @@ func (p *Page[T]) readHeader(a *response) error {
 }
 
 func (v *validator) paging(p Paging) {
-	for _, number := range []struct {
-		field string
-		value int
-	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
-		if number.value < 0 {
-			v.fault(number.field, "must not be negative")
-		}
-	}
+	v.limit("paging.page", int64(p.Page))
+	v.limit("paging.size", int64(p.Size))
+	v.limit("paging.prefetch", int64(p.Prefetch))
 }
 
 // skew returns the service's clock, reported in whole seconds, minus the local clock; 0 if they agree to a second.

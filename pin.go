@@ -83,15 +83,12 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 }
 
 func (s *PINService) post(ctx context.Context, r request) (*RawResponse, error) {
-	var result *RawResponse
-	err := s.client.do(ctx, &r, func(a *response) error {
+	return receive(ctx, s.client, r, func(a *response) (*RawResponse, error) {
 		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
-			return a.undecodable(errUnexpectedBody)
+			return nil, a.undecodable(errUnexpectedBody)
 		}
-		result = a.copied()
-		return nil
+		return a.copied(), nil
 	})
-	return result, err
 }
 
 // PINHash names the hash of RSA-OAEP, as in oaep_hashing_algorithm. Empty means PINHashSHA256, both in PINKeyOptions and in an envelope.

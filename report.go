@@ -192,27 +192,13 @@ func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 
 // copyTo is WriteTo without the check of use.
 func (r *ReportReader) copyTo(w io.Writer) (written int64, err error) {
-	block := make([]byte, reportCopySize)
-	for {
-		n, readErr := r.read(block)
-		if n > 0 {
-			took, err := w.Write(block[:n])
-			written += int64(took)
-			if err != nil {
-				return written, err
-			}
-			if took < n {
-				return written, io.ErrShortWrite
-			}
-		}
-		if readErr == io.EOF {
-			return written, nil
-		}
-		if readErr != nil {
-			return written, readErr
-		}
-	}
+	return io.CopyBuffer(struct{ io.Writer }{w}, reportText{r}, make([]byte, reportCopySize))
 }
+
+// reportText is a reader without WriteTo and the check of use.
+type reportText struct{ of *ReportReader }
+
+func (t reportText) Read(p []byte) (int, error) { return t.of.read(p) }
 
 // Report reads the complete report into memory. Its errors are those of Read.
 func (r *ReportReader) Report() (*Report, error) {

@@ -31,11 +31,7 @@ type RunReportParams struct {
 	OnProgress func(ReportProgress)
 }
 
-func (p RunReportParams) check(v *validator) {
-	if p.Interval < 0 {
-		v.fault("interval", "must not be negative")
-	}
-}
+func (p RunReportParams) check(v *validator) { v.limit("interval", int64(p.Interval)) }
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
@@ -51,24 +47,20 @@ func (s *ReportingService) Start(ctx context.Context, template string, params Ru
 		query: query{}.With("include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)),
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
-	err := s.client.do(ctx, &r, func(a *response) error {
+	return receive(ctx, s.client, r, func(a *response) (*ReportRun, error) {
 		id, err := decodeReportID(a)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case id == "" || id[0] == '{' || id[0] == '[': // an object or array is not an ID
-			return a.undecodable(errUnexpectedBody)
+			return nil, a.undecodable(errUnexpectedBody)
 		}
 		run.ID = id
 		if resultRequest(*run, responseJSON, RunReportParams{}).faults != nil {
-			return &ReportError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
+			return nil, &ReportError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
 		}
-		return nil
+		return run, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return run, nil
 }
 
 // decodeReportID reads the ID, which is plain text or a JSON string.
@@ -109,24 +101,18 @@ func resultRequest(run ReportRun, kind responseKind, params RunReportParams) req
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON, RunReportParams{})
-	var report *Report
-	err := s.client.do(ctx, &r, func(a *response) error {
+	return receive(ctx, s.client, r, func(a *response) (*Report, error) {
 		if a.status == http.StatusNoContent {
-			return ErrReportNotReady
+			return nil, ErrReportNotReady
 		}
 		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
 		reader.mediaType = exchange.PrintableMediaType(a.mediaType)
-		var err error
-		if report, err = reader.Report(); err != nil {
-			failure, _ := errors.AsType[*ReportError](err)
-			return failure
+		report, err := reader.Report()
+		if failure, ok := errors.AsType[*ReportError](err); ok {
+			return nil, failure
 		}
-		return nil
+		return report, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return report, nil
 }
 
 const (
@@ -162,10 +148,9 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, params RunRe
 
 func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, params RunReportParams) (*ReportReader, error) {
 	r := resultRequest(run, responseStream, params)
-	var reader *ReportReader
-	err := s.client.do(ctx, &r, func(a *response) error {
+	return receive(ctx, s.client, r, func(a *response) (*ReportReader, error) {
 		if a.status == http.StatusNoContent {
-			return ErrReportNotReady
+			return nil, ErrReportNotReady
 		}
 		var progress func(ReportProgress)
 		if params.OnProgress != nil {
@@ -174,11 +159,10 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, pa
 				params.OnProgress(p)
 			}
 		}
-		reader = newReportReader(run, a.stream, progress)
+		reader := newReportReader(run, a.stream, progress)
 		reader.mediaType = exchange.PrintableMediaType(a.mediaType)
-		return nil
+		return reader, nil
 	})
-	return reader, err
 }
 
 // Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open. After the start they are in a

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,10 +177,7 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 		failed.Outcome, failed.Err = OutcomeRejected, &ValidationError{Faults: v.faults}
 		return nil, failed
 	}
-	within := params.VisibleWithin
-	if within <= 0 {
-		within = movementVisibleWithin
-	}
+	within := cmp.Or(max(params.VisibleWithin, 0), movementVisibleWithin)
 	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
 	until := earlier(time.Now(), params.To).Add(within)
 	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
@@ -252,12 +250,7 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
+func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
 
 func (p FindMovementParams) matches(t *Transaction) bool {
 	return t.Amount.Abs() == p.Amount.Abs() && !slices.Contains(p.Exclude, t.ID) &&

@@ -124,6 +124,13 @@ func (v *validator) companyID(field string, id CompanyID) {
 	}
 }
 
+// limit checks a number or a duration of which zero means the default.
+func (v *validator) limit(field string, value int64) {
+	if value < 0 {
+		v.fault(field, "must not be negative")
+	}
+}
+
 func (v *validator) positive(field string, amount Amount) {
 	v.amount(field, amount, amount.Sign() > 0, rulePositive)
 }
@@ -351,28 +358,19 @@ func (c Config) check(v *validator) {
 	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		v.fault("user_agent", "must be printable ASCII")
 	}
-	for _, limit := range []struct {
-		field string
-		value int64
-	}{
-		{"attempt_timeout", int64(c.AttemptTimeout)},
-		{"body_idle_timeout", int64(c.BodyIdleTimeout)},
-		{"max_response_bytes", c.MaxResponseBytes},
-		{"retry.max_attempts", int64(c.Retry.MaxAttempts)},
-		{"retry.min_wait", int64(c.Retry.MinWait)},
-		{"retry.max_wait", int64(c.Retry.MaxWait)},
-		{"retry.max_retry_after", int64(c.Retry.MaxRetryAfter)},
-		{"retry.max_throttle_wait", int64(c.Retry.MaxThrottleWait)},
-		{"retry.in_flight_wait", int64(c.Retry.InFlightWait)},
-		{"retry.token_hold", int64(c.Retry.TokenHold)},
-	} {
-		if limit.value < 0 {
-			v.fault(limit.field, "must not be negative")
-		}
-		if limit.field == "max_response_bytes" && limit.value > maxMaxResponseBytes {
-			v.fault(limit.field, "must be at most 1 GiB")
-		}
+	v.limit("attempt_timeout", int64(c.AttemptTimeout))
+	v.limit("body_idle_timeout", int64(c.BodyIdleTimeout))
+	v.limit("max_response_bytes", c.MaxResponseBytes)
+	if c.MaxResponseBytes > maxMaxResponseBytes {
+		v.fault("max_response_bytes", "must be at most 1 GiB")
 	}
+	v.limit("retry.max_attempts", int64(c.Retry.MaxAttempts))
+	v.limit("retry.min_wait", int64(c.Retry.MinWait))
+	v.limit("retry.max_wait", int64(c.Retry.MaxWait))
+	v.limit("retry.max_retry_after", int64(c.Retry.MaxRetryAfter))
+	v.limit("retry.max_throttle_wait", int64(c.Retry.MaxThrottleWait))
+	v.limit("retry.in_flight_wait", int64(c.Retry.InFlightWait))
+	v.limit("retry.token_hold", int64(c.Retry.TokenHold))
 	if slices.ContainsFunc(c.RefusalCodes, func(code ErrorCode) bool { return !isCodeWord(string(code)) }) {
 		v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
 	}

@@ -125,17 +125,13 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	var v validator
 	v.readID("id", string(id))
 	r := request{op: opAccountsWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
-	var tokens []WalletToken
-	err := s.client.do(ctx, &r, func(a *response) error {
+	return receive(ctx, s.client, r, func(a *response) (tokens []WalletToken, err error) {
 		if a.status == http.StatusNoContent {
-			return nil
+			return nil, nil
 		}
-		return decodeItems(a, &tokens)
+		err = decodeItems(a, &tokens)
+		return tokens, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return tokens, nil
 }
 
 // ProvisionWalletParams is the wallet app's input. Two wallets need no input.
@@ -271,15 +267,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.pathID("id", string(id))
 	params.check(&v)
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
-	var result *RawResponse
-	err := s.client.do(ctx, &r, func(a *response) error {
-		if err := a.checkData(); err != nil {
-			return err
-		}
-		result = a.copied()
-		return nil
-	})
-	return result, err
+	return receive(ctx, s.client, r, func(a *response) (*RawResponse, error) { return a.copied(), a.checkData() })
 }
 
 // checkData refuses the body of a key exchange only if it cannot be data.
