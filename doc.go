@@ -89,8 +89,8 @@ package prepaid
 // hand-written methods.
 var (
 	_ = []wireReadable{
-		(*Account)(nil), (*AccountSummary)(nil), (*plainCardholder)(nil), (*plainPortalIdentifier)(nil), (*Transaction)(nil), (*transferResponse)(nil),
-		(*WalletToken)(nil), (*walletDeviceMembers)(nil), (*Hook)(nil), (*messageEnvelope)(nil), (*MerchantCategory)(nil),
+		(*Account)(nil), (*AccountSummary)(nil), (*Transaction)(nil), (*transferResponse)(nil), (*WalletToken)(nil), (*walletDeviceMembers)(nil),
+		(*Hook)(nil), (*messageEnvelope)(nil), (*MerchantCategory)(nil),
 	}
-	_ = []wireWritable{TransferParams{}, DirectEntryOutParams{}}
+	_ = []PaymentParams{TransferParams{}, DirectEntryOutParams{}}
 )

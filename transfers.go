@@ -55,13 +55,9 @@ type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error
 
-	isPayment()
+	// writeWire writes the body of the payment, without the library and without LastSent.
+	writeWire(w *wire.Writer)
 }
-
-var (
-	_ PaymentParams = TransferParams{}
-	_ PaymentParams = DirectEntryOutParams{}
-)
 
 // TransferResult is a completed transfer.
 type TransferResult struct {
@@ -101,8 +97,6 @@ func (p TransferParams) check(v *validator) {
 	v.text("initiator_username", p.InitiatorUsername, 0)
 	v.extra(p.Extra, reflect.TypeFor[TransferParams]())
 }
-
-func (TransferParams) isPayment() {}
 
 // extra checks further members. The fields of params, and others, are members already. A field that a later version adds must be admitted
 // while it is empty: a stored payment may have that member here.
@@ -200,8 +194,6 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
 	v.extra(p.Extra, reflect.TypeFor[DirectEntryOutParams]())
 }
-
-func (DirectEntryOutParams) isPayment() {}
 
 // movement is a keyed movement in progress: its result, and the response with the result.
 type movement struct {
@@ -343,16 +335,18 @@ func (m *movement) decode(received *response) error {
 	if moved.kind == number.Number && !ascii.IsDigits(moved.text) {
 		_ = m.result.TransactionID.UnmarshalJSON([]byte(moved.text)) // 12 for 12.0
 	}
-	if m.result.missing() {
-		return &correlatedError{received.undecodable(errNotATransactionID), m.result.CorrelationID}
+	if err := m.result.unproven(); err != nil {
+		return &correlatedError{received.undecodable(err), m.result.CorrelationID}
 	}
 	return nil
 }
 
-// missing reports whether the transaction ID is not a number above zero.
-func (r *TransferResult) missing() bool {
-	id := string(r.TransactionID)
-	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
+// unproven refuses a transaction ID that is not a number above zero.
+func (r *TransferResult) unproven() error {
+	if id := string(r.TransactionID); !ascii.IsDigits(id) || strings.Trim(id, "0") == "" {
+		return errNotATransactionID
+	}
+	return nil
 }
 
 // NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again: lastSent plus

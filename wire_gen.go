@@ -9,16 +9,19 @@ import (
 )
 
 func (v *Account) readWire(r *wire.Reader) {
-	v.startUnset()
+	found := uint(0)
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "account_id":
+			found |= r.Required(1 << 0)
 			wire.Text((*string)(&v.ID), r)
 		case "external_account_id":
 			wire.Text(&v.ExternalAccountID, r)
 		case "company_id":
+			found |= r.Required(1 << 1)
 			wire.Integer(&v.CompanyID, r)
 		case "balance":
+			found |= r.Required(1 << 2)
 			v.Balance.readWire(r)
 		case "card_number":
 			wire.Text(&v.CardNumber, r)
@@ -29,6 +32,7 @@ func (v *Account) readWire(r *wire.Reader) {
 		case "product_type":
 			wire.Text((*string)(&v.ProductType), r)
 		case "status":
+			found |= r.Required(1 << 3)
 			wire.Text((*string)(&v.Status), r)
 		case "is_plastic_enabled":
 			wire.Bool(&v.PlasticEnabled, r)
@@ -70,10 +74,13 @@ func (v *Account) readWire(r *wire.Reader) {
 			wire.Integer(&v.CardholderType, r)
 		}
 	}
+	if found != 1<<4-1 {
+		r.Fallback()
+	}
 }
 
 func (v *AccountSummary) readWire(r *wire.Reader) {
-	v.startUnset()
+	found := uint(0)
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "external_account_id":
@@ -81,6 +88,7 @@ func (v *AccountSummary) readWire(r *wire.Reader) {
 		case "company_id":
 			wire.Integer(&v.CompanyID, r)
 		case "balance":
+			found |= r.Required(1 << 0)
 			v.Balance.readWire(r)
 		case "card_number":
 			wire.Text(&v.CardNumber, r)
@@ -89,6 +97,7 @@ func (v *AccountSummary) readWire(r *wire.Reader) {
 		case "product_type":
 			wire.Text((*string)(&v.ProductType), r)
 		case "status":
+			found |= r.Required(1 << 1)
 			wire.Text((*string)(&v.Status), r)
 		case "is_plastic_enabled":
 			wire.Bool(&v.PlasticEnabled, r)
@@ -98,9 +107,216 @@ func (v *AccountSummary) readWire(r *wire.Reader) {
 			wire.Time(&v.LastTransactionOccurredAt, r)
 		}
 	}
+	if found != 1<<2-1 {
+		r.Fallback()
+	}
 }
 
-func (v *plainCardholder) readWire(r *wire.Reader) {
+func (v *Transaction) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "id":
+			found |= r.Required(1 << 0)
+			v.ID.readWire(r)
+		case "parent_id":
+			v.ParentID.readWire(r)
+		case "account_id":
+			wire.Text((*string)(&v.AccountID), r)
+		case "type":
+			v.Type.readWire(r)
+		case "type_description":
+			wire.Text(&v.TypeDescription, r)
+		case "amount":
+			found |= r.Required(1 << 1)
+			v.Amount.readWire(r)
+		case "amount_currency":
+			wire.Text(&v.AmountCurrency, r)
+		case "fee_amount":
+			v.FeeAmount.readWire(r)
+		case "fee_amount_currency":
+			wire.Text(&v.FeeAmountCurrency, r)
+		case "running_balance_amount":
+			found |= r.Required(1 << 2)
+			v.RunningBalance.readWire(r)
+		case "running_balance_amount_currency":
+			wire.Text(&v.RunningBalanceCurrency, r)
+		case "occurred_at":
+			found |= r.Required(1 << 3)
+			wire.Time(&v.OccurredAt, r)
+		case "card_acceptor_id":
+			wire.Text(&v.CardAcceptorID, r)
+		case "terminal_id":
+			wire.Text(&v.TerminalID, r)
+		case "acquirer_id":
+			wire.Text(&v.AcquirerID, r)
+		case "merchant_category_code":
+			v.MerchantCategoryCode.readWire(r)
+		case "reference":
+			wire.Text(&v.Reference, r)
+		}
+	}
+	if found != 1<<4-1 || v.OccurredAt.IsZero() {
+		r.Fallback()
+	}
+}
+
+func (v *transferResponse) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "transaction_id":
+			v.TransactionID.readWire(r)
+		case "correlation_id":
+			v.CorrelationID.readWire(r)
+		}
+	}
+}
+
+func (v *WalletToken) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "token_unique_reference":
+			found |= r.Required(1 << 0)
+			wire.Text(&v.TokenUniqueReference, r)
+		case "storage_technology":
+			wire.Text(&v.StorageTechnology, r)
+		case "device":
+			v.Device.readWire(r)
+		case "last_comment_id":
+			wire.Text(&v.LastCommentID, r)
+		case "token_type":
+			wire.Text(&v.Type, r)
+		case "payment_app_instance_id":
+			wire.Text(&v.PaymentAppInstanceID, r)
+		case "wallet_id":
+			wire.Text(&v.WalletID, r)
+		case "token_requestor_name":
+			wire.Text(&v.TokenRequestorName, r)
+		case "token_requestor_id":
+			wire.Text(&v.TokenRequestorID, r)
+		case "token_assurance_level":
+			wire.Text(&v.TokenAssuranceLevel, r)
+		case "provisioning_status_description":
+			wire.Text(&v.ProvisioningStatusDescription, r)
+		case "provisioning_status_code":
+			wire.Text(&v.ProvisioningStatus, r)
+		case "suspenders":
+			wire.List(&v.Suspenders, r, wire.Text)
+		case "current_status_code":
+			found |= r.Required(1 << 1)
+			wire.Text((*string)(&v.Status), r)
+		case "current_status_description":
+			wire.Text(&v.StatusDescription, r)
+		case "current_status_date_time":
+			wire.Time(&v.StatusAt, r)
+		case "correlation_id":
+			wire.Text(&v.CorrelationID, r)
+		case "activation_code_expiration_date_time":
+			wire.Time(&v.ActivationCodeExpiresAt, r)
+		case "final_tokenization_decision":
+			wire.Text((*string)(&v.FinalTokenizationDecision), r)
+		case "token_activated_date_time":
+			wire.Time(&v.ActivatedAt, r)
+		case "digitization_request_date_time":
+			wire.Time(&v.DigitizationRequestedAt, r)
+		case "account_pan_sequence_number":
+			wire.Text(&v.PANSequenceNumber, r)
+		case "expiration_date":
+			wire.Text(&v.ExpirationDate, r)
+		case "token_suffix":
+			wire.Text(&v.TokenSuffix, r)
+		case "primary_account_number_unique_reference":
+			wire.Text(&v.PrimaryAccountNumberUniqueReference, r)
+		case "token_deleted_from_consumer_app":
+			wire.Bool(&v.DeletedFromConsumerApp, r)
+		}
+	}
+	if found != 1<<2-1 {
+		r.Fallback()
+	}
+}
+
+func (v *walletDeviceMembers) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "device_id":
+			v.ID.readWire(r)
+		case "device_name":
+			wire.Text(&v.Name, r)
+		case "secure_element_id":
+			wire.Text(&v.SecureElementID, r)
+		case "device_type":
+			wire.Text(&v.Type, r)
+		}
+	}
+}
+
+func (v *Hook) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "id":
+			found |= r.Required(1 << 0)
+			wire.Text((*string)(&v.ID), r)
+		case "uri":
+			found |= r.Required(1 << 1)
+			wire.Text(&v.URI, r)
+		case "scope":
+			wire.List(&v.Scope, r, wire.Integer)
+		case "filter_spec":
+			wire.Text(&v.FilterSpec, r)
+		case "enabled":
+			wire.Bool(&v.Enabled, r)
+		case "reliability_mode":
+			wire.Text((*string)(&v.ReliabilityMode), r)
+		case "last_undeliverable":
+			wire.Text((*string)(&v.LastUndeliverable), r)
+		case "last_undeliverable_timestamp":
+			wire.Time(&v.LastUndeliverableAt, r)
+		case "hmac_key_id":
+			wire.Text(&v.HMACKeyID, r)
+		}
+	}
+	if found != 1<<2-1 {
+		r.Fallback()
+	}
+}
+
+func (v *messageEnvelope) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "id":
+			wire.Text((*string)(&v.ID), r)
+		case "hook_id":
+			wire.Text((*string)(&v.HookID), r)
+		case "timestamp":
+			wire.Time(&v.Timestamp, r)
+		case "type":
+			wire.Text((*string)(&v.Type), r)
+		}
+	}
+}
+
+func (v *MerchantCategory) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "code":
+			found |= r.Required(1 << 0)
+			v.Code.readWire(r)
+		case "description":
+			wire.Text(&v.Description, r)
+		}
+	}
+	if found != 1<<1-1 {
+		r.Fallback()
+	}
+}
+
+func (v *Cardholder) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }
+
+func (v *Cardholder) readMembers(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "title":
@@ -133,197 +349,6 @@ func (v *plainCardholder) readWire(r *wire.Reader) {
 	}
 }
 
-func (v *plainPortalIdentifier) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "client_id":
-			wire.Text(&v.ClientID, r)
-		case "program_id":
-			wire.Text(&v.ProgramID, r)
-		case "cardholder_id":
-			wire.Text(&v.CardholderID, r)
-		}
-	}
-}
-
-func (v *Transaction) readWire(r *wire.Reader) {
-	v.startUnset()
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			v.ID.readWire(r)
-		case "parent_id":
-			v.ParentID.readWire(r)
-		case "account_id":
-			wire.Text((*string)(&v.AccountID), r)
-		case "type":
-			v.Type.readWire(r)
-		case "type_description":
-			wire.Text(&v.TypeDescription, r)
-		case "amount":
-			v.Amount.readWire(r)
-		case "amount_currency":
-			wire.Text(&v.AmountCurrency, r)
-		case "fee_amount":
-			v.FeeAmount.readWire(r)
-		case "fee_amount_currency":
-			wire.Text(&v.FeeAmountCurrency, r)
-		case "running_balance_amount":
-			v.RunningBalance.readWire(r)
-		case "running_balance_amount_currency":
-			wire.Text(&v.RunningBalanceCurrency, r)
-		case "occurred_at":
-			wire.Time(&v.OccurredAt, r)
-		case "card_acceptor_id":
-			wire.Text(&v.CardAcceptorID, r)
-		case "terminal_id":
-			wire.Text(&v.TerminalID, r)
-		case "acquirer_id":
-			wire.Text(&v.AcquirerID, r)
-		case "merchant_category_code":
-			v.MerchantCategoryCode.readWire(r)
-		case "reference":
-			wire.Text(&v.Reference, r)
-		}
-	}
-}
-
-func (v *transferResponse) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "transaction_id":
-			v.TransactionID.readWire(r)
-		case "correlation_id":
-			v.CorrelationID.readWire(r)
-		}
-	}
-}
-
-func (v *WalletToken) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "token_unique_reference":
-			wire.Text(&v.TokenUniqueReference, r)
-		case "storage_technology":
-			wire.Text(&v.StorageTechnology, r)
-		case "device":
-			v.Device.readWire(r)
-		case "last_comment_id":
-			wire.Text(&v.LastCommentID, r)
-		case "token_type":
-			wire.Text(&v.Type, r)
-		case "payment_app_instance_id":
-			wire.Text(&v.PaymentAppInstanceID, r)
-		case "wallet_id":
-			wire.Text(&v.WalletID, r)
-		case "token_requestor_name":
-			wire.Text(&v.TokenRequestorName, r)
-		case "token_requestor_id":
-			wire.Text(&v.TokenRequestorID, r)
-		case "token_assurance_level":
-			wire.Text(&v.TokenAssuranceLevel, r)
-		case "provisioning_status_description":
-			wire.Text(&v.ProvisioningStatusDescription, r)
-		case "provisioning_status_code":
-			wire.Text(&v.ProvisioningStatus, r)
-		case "suspenders":
-			wire.List(&v.Suspenders, r, wire.Text)
-		case "current_status_code":
-			wire.Text((*string)(&v.Status), r)
-		case "current_status_description":
-			wire.Text(&v.StatusDescription, r)
-		case "current_status_date_time":
-			wire.Time(&v.StatusAt, r)
-		case "correlation_id":
-			wire.Text(&v.CorrelationID, r)
-		case "activation_code_expiration_date_time":
-			wire.Time(&v.ActivationCodeExpiresAt, r)
-		case "final_tokenization_decision":
-			wire.Text((*string)(&v.FinalTokenizationDecision), r)
-		case "token_activated_date_time":
-			wire.Time(&v.ActivatedAt, r)
-		case "digitization_request_date_time":
-			wire.Time(&v.DigitizationRequestedAt, r)
-		case "account_pan_sequence_number":
-			wire.Text(&v.PANSequenceNumber, r)
-		case "expiration_date":
-			wire.Text(&v.ExpirationDate, r)
-		case "token_suffix":
-			wire.Text(&v.TokenSuffix, r)
-		case "primary_account_number_unique_reference":
-			wire.Text(&v.PrimaryAccountNumberUniqueReference, r)
-		case "token_deleted_from_consumer_app":
-			wire.Bool(&v.DeletedFromConsumerApp, r)
-		}
-	}
-}
-
-func (v *walletDeviceMembers) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "device_id":
-			v.ID.readWire(r)
-		case "device_name":
-			wire.Text(&v.Name, r)
-		case "secure_element_id":
-			wire.Text(&v.SecureElementID, r)
-		case "device_type":
-			wire.Text(&v.Type, r)
-		}
-	}
-}
-
-func (v *Hook) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			wire.Text((*string)(&v.ID), r)
-		case "uri":
-			wire.Text(&v.URI, r)
-		case "scope":
-			wire.List(&v.Scope, r, wire.Integer)
-		case "filter_spec":
-			wire.Text(&v.FilterSpec, r)
-		case "enabled":
-			wire.Bool(&v.Enabled, r)
-		case "reliability_mode":
-			wire.Text((*string)(&v.ReliabilityMode), r)
-		case "last_undeliverable":
-			wire.Text((*string)(&v.LastUndeliverable), r)
-		case "last_undeliverable_timestamp":
-			wire.Time(&v.LastUndeliverableAt, r)
-		case "hmac_key_id":
-			wire.Text(&v.HMACKeyID, r)
-		}
-	}
-}
-
-func (v *messageEnvelope) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			wire.Text((*string)(&v.ID), r)
-		case "hook_id":
-			wire.Text((*string)(&v.HookID), r)
-		case "timestamp":
-			wire.Time(&v.Timestamp, r)
-		case "type":
-			wire.Text((*string)(&v.Type), r)
-		}
-	}
-}
-
-func (v *MerchantCategory) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "code":
-			v.Code.readWire(r)
-		case "description":
-			wire.Text(&v.Description, r)
-		}
-	}
-}
-
 func (v *FreeText) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
@@ -351,6 +376,21 @@ func (v *FreeText) readWire(r *wire.Reader) {
 			wire.Text(&v.Dec1, r)
 		case "free_dec2":
 			wire.Text(&v.Dec2, r)
+		}
+	}
+}
+
+func (v *PortalIdentifier) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }
+
+func (v *PortalIdentifier) readMembers(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "client_id":
+			wire.Text(&v.ClientID, r)
+		case "program_id":
+			wire.Text(&v.ProgramID, r)
+		case "cardholder_id":
+			wire.Text(&v.CardholderID, r)
 		}
 	}
 }

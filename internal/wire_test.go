@@ -58,7 +58,7 @@ func (v *thing) read(r *wire.Reader) {
 		case "counts":
 			wire.List(&v.Counts, r, wire.Integer)
 		case "recorded":
-			r.Record(v, v.read)
+			r.Record(v, v.read, keep)
 		case "code":
 			text, bare := r.StringOrInteger()
 			if r.Set(&v.ID, text); bare {
@@ -68,7 +68,11 @@ func (v *thing) read(r *wire.Reader) {
 	}
 }
 
-func (v *thing) Record(raw []byte, exact bool) { v.raw, v.exact = string(raw), exact }
+func keep(of any, raw []byte, exact bool) {
+	if v, ok := of.(*thing); ok {
+		v.raw, v.exact = string(raw), exact
+	}
+}
 
 func readThing(t *testing.T, body string) thing {
 	t.Helper()
@@ -108,6 +112,21 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, "1", v.ID)
 	for _, other := range []string{`{"id":1}`, `{"id":""}`, `{"code":1}`} {
 		require.False(t, readThing(t, `{"recorded":`+other+`}`).exact, other)
+	}
+}
+
+// A required member is plain unless it is null or empty.
+func TestRequired(t *testing.T) {
+	t.Parallel()
+	for text, plain := range map[string]bool{`"a"`: true, ` "a"`: true, `0`: true, ` "" `: false, `null`: false, ` null`: false} {
+		found := uint(0)
+		require.Equal(t, plain, wire.Read([]byte(`{"id":`+text+`}`), func(r *wire.Reader) {
+			for _, ok := r.First(); ok; _, ok = r.Next() {
+				found |= r.Required(1 << 3)
+				wire.Text(new(string), r)
+			}
+		}), text)
+		require.EqualValues(t, 1<<3, found)
 	}
 }
 

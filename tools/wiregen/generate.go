@@ -116,20 +116,37 @@ func (g *generator) reader(of *types.Named) error {
 	if err != nil {
 		return err
 	}
-	name := of.Obj().Name()
-	g.line("\nfunc (v *%s) readWire(r *wire.Reader) {", name)
-	if has(of, "startUnset") {
-		g.line("v.startUnset()")
+	name, method := of.Obj().Name(), "readWire"
+	if has(of, "unproven") {
+		return fmt.Errorf("%s: decodeStruct alone calls unproven", name)
 	}
-	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {")
+	if has(of, "kept") {
+		method = "readMembers"
+		g.line("\nfunc (v *%s) readWire(r *wire.Reader) { r.Record(v, v.%s, retain) }", name, method)
+	}
+	var body, complete string
+	required := 0
 	for _, m := range members {
 		read := g.read(m)
 		if read == "" {
 			return fmt.Errorf("%s.%s: no rule for reading it", name, m.field)
 		}
-		g.line("case %q:\n%s", m.name, read)
+		body += fmt.Sprintf("case %q:\n", m.name)
+		if m.required {
+			body += fmt.Sprintf("found |= r.Required(1 << %d)\n", required)
+			required++
+			if g.kind(m.of) == "time" {
+				complete += " || v." + m.field + ".IsZero()"
+			}
+		}
+		body += read + "\n"
 	}
-	g.line("}\n}\n}")
+	g.line("\nfunc (v *%s) %s(r *wire.Reader) {", name, method)
+	if required > 0 {
+		g.line("found := uint(0)")
+		complete = fmt.Sprintf("if found != 1<<%d-1%s {\nr.Fallback()\n}\n", required, complete)
+	}
+	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {\n%s}\n}\n%s}", body, complete)
 	return nil
 }
 

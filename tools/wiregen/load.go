@@ -22,7 +22,7 @@ const (
 // pkg is the client's package. Without the generated files, it has type errors.
 type pkg struct {
 	*packages.Package
-	lists [2][]*types.Named // wireReadable and wireWritable
+	lists [2][]*types.Named // wireReadable and PaymentParams
 }
 
 func load(directory string) (*pkg, error) {
@@ -49,7 +49,7 @@ func load(directory string) (*pkg, error) {
 // addList adds the types of []wireReadable{(*A)(nil), B{}}.
 func (p *pkg) addList(node ast.Node) bool {
 	if list, ok := node.(*ast.CompositeLit); ok {
-		if i := slices.Index([]string{"[]wireReadable", "[]wireWritable"}, types.ExprString(list.Type)); i >= 0 {
+		if i := slices.Index([]string{"[]wireReadable", "[]PaymentParams"}, types.ExprString(list.Type)); i >= 0 {
 			for _, element := range list.Elts {
 				p.lists[i] = append(p.lists[i], named(p.TypesInfo.TypeOf(element)))
 			}
@@ -78,6 +78,7 @@ type member struct {
 	of          types.Type
 	optional    bool
 	further     bool // wire:"members": its own members, not one
+	required    bool
 }
 
 // members returns the members of a struct, and an error for an unknown kind of field.
@@ -90,11 +91,12 @@ func members(of *types.Named) ([]member, error) {
 	for i := range fields.NumFields() {
 		field, tag := fields.Field(i), reflect.StructTag(fields.Tag(i))
 		name, options, _ := strings.Cut(tag.Get("json"), ",")
-		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members"}
+		alternative, required := tag.Lookup("required")
+		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members", required}
 		switch {
 		case !field.Exported(), name == "-" && options == "", tag.Get("wire") == "-":
 			continue
-		case !m.further && (name == "" || options != "" && !m.optional):
+		case alternative != "", !m.further && (name == "" || options != "" && !m.optional):
 			return nil, fmt.Errorf("%s.%s: unknown tag: %s", of.Obj().Name(), m.field, tag)
 		}
 		members = append(members, m)
