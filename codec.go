@@ -50,6 +50,9 @@ var (
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
 
+// wireWritable is a type that is written without the library.
+type wireWritable interface{ writeWire(w *wire.Writer) }
+
 // provable is the result of a movement. unproven returns an error if its members together do not prove what happened.
 type provable interface{ unproven() error }
 

@@ -92,5 +92,5 @@ var (
 		(*Account)(nil), (*AccountSummary)(nil), (*Transaction)(nil), (*transferResponse)(nil), (*WalletToken)(nil), (*walletDeviceMembers)(nil),
 		(*Hook)(nil), (*messageEnvelope)(nil), (*MerchantCategory)(nil),
 	}
-	_ = []PaymentParams{TransferParams{}, DirectEntryOutParams{}}
+	_ = []wireWritable{TransferParams{}, DirectEntryOutParams{}}
 )

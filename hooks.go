@@ -32,7 +32,7 @@ const FilterAll = "*"
 type Hook struct {
 	ID HookID `json:"id" required:""` // identifies the hook; a response without it is an error
 	// URI is the https address that receives messages. Required in a response. Printed without user information.
-	URI             string          `json:"uri" required:"" redact:"user"`
+	URI             string          `json:"uri" redact:"user" required:""`
 	Scope           []CompanyID     `json:"scope"`            // the monitored companies
 	FilterSpec      string          `json:"filter_spec"`      // the filter rule; FilterAll matches everything
 	Enabled         bool            `json:"enabled"`          // a disabled hook receives and stores nothing

@@ -273,7 +273,7 @@ func encodeAny(body any, op *operation) ([]byte, error) {
 	if value := reflect.ValueOf(body); value.Kind() == reflect.Pointer && value.IsNil() {
 		return nil, errNull
 	}
-	if payment, ok := body.(PaymentParams); ok && isOurs(reflect.Indirect(reflect.ValueOf(body)).Type()) { // without LastSent
+	if payment, ok := body.(wireWritable); ok && isOurs(reflect.Indirect(reflect.ValueOf(body)).Type()) { // without LastSent
 		var w wire.Writer
 		payment.writeWire(&w)
 		return w.Body, w.Err

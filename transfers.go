@@ -55,9 +55,13 @@ type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error
 
-	// writeWire writes the body of the payment, without the library and without LastSent.
-	writeWire(w *wire.Writer)
+	isPayment()
 }
+
+var (
+	_ PaymentParams = TransferParams{}
+	_ PaymentParams = DirectEntryOutParams{}
+)
 
 // TransferResult is a completed transfer.
 type TransferResult struct {
@@ -97,6 +101,8 @@ func (p TransferParams) check(v *validator) {
 	v.text("initiator_username", p.InitiatorUsername, 0)
 	v.extra(p.Extra, reflect.TypeFor[TransferParams]())
 }
+
+func (TransferParams) isPayment() {}
 
 // extra checks further members. The fields of params, and others, are members already. A field that a later version adds must be admitted
 // while it is empty: a stored payment may have that member here.
@@ -194,6 +200,8 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
 	v.extra(p.Extra, reflect.TypeFor[DirectEntryOutParams]())
 }
+
+func (DirectEntryOutParams) isPayment() {}
 
 // movement is a keyed movement in progress: its result, and the response with the result.
 type movement struct {

@@ -163,10 +163,10 @@ type WalletProvisioning struct {
 	ProductType ProductType `json:"pruduct_type"`                    // pruduct_type on the wire, as the reference spells it
 	Cardholder  *Cardholder `json:"registration"`                    // the cardholder, here with sex and e-mail address
 	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
-	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" required:"data" redact:"content"`
-	ActivationData                  string `json:"activation_data,omitzero" required:"pass" redact:"content"`      // for the wallet with a nonce
-	EncryptedPassData               string `json:"encrypted_pass_data,omitzero" required:"pass" redact:"content"`  // for the wallet with a nonce
-	EphemeralPublicKey              string `json:"ephemeral_public_key,omitzero" required:"pass" redact:"content"` // for the wallet with a nonce
+	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content" required:"data"`
+	ActivationData                  string `json:"activation_data,omitzero" redact:"content" required:"pass"`      // for the wallet with a nonce
+	EncryptedPassData               string `json:"encrypted_pass_data,omitzero" redact:"content" required:"pass"`  // for the wallet with a nonce
+	EphemeralPublicKey              string `json:"ephemeral_public_key,omitzero" redact:"content" required:"pass"` // for the wallet with a nonce
 }
 
 // WalletProvider is one of three wallet services, as the operator names it.

@@ -257,7 +257,7 @@ func FuzzWireReader(f *testing.F) {
 func TestWireWriterWritesAsTheOptionsDo(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", "Zoë & <b>", "a\"b\\c/d", "tab\t line\n \x00 \x7f \u2028", "\U0001F4B3", "long enough for words of eight \x1f"} {
-		for _, body := range []PaymentParams{
+		for _, body := range []wireWritable{
 			TransferParams{RequestID: RequestID(text), Amount: Cents(2550), SourceReference: text, DestinationReference: text,
 				DestinationAccountID: AccountID(text), Type: TransferTypeLoad, InitiatorUsername: text},
 			TransferParams{SourceReference: text, Type: -7},

@@ -22,7 +22,7 @@ const (
 // pkg is the client's package. Without the generated files, it has type errors.
 type pkg struct {
 	*packages.Package
-	lists [2][]*types.Named // wireReadable and PaymentParams
+	lists [2][]*types.Named // wireReadable and wireWritable
 }
 
 func load(directory string) (*pkg, error) {
@@ -49,7 +49,7 @@ func load(directory string) (*pkg, error) {
 // addList adds the types of []wireReadable{(*A)(nil), B{}}.
 func (p *pkg) addList(node ast.Node) bool {
 	if list, ok := node.(*ast.CompositeLit); ok {
-		if i := slices.Index([]string{"[]wireReadable", "[]PaymentParams"}, types.ExprString(list.Type)); i >= 0 {
+		if i := slices.Index([]string{"[]wireReadable", "[]wireWritable"}, types.ExprString(list.Type)); i >= 0 {
 			for _, element := range list.Elts {
 				p.lists[i] = append(p.lists[i], named(p.TypesInfo.TypeOf(element)))
 			}
