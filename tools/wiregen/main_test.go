@@ -157,7 +157,7 @@ func TestRefuses(t *testing.T) {
 		field("**string" + tag):                                                   "Thing.ID: no rule for reading it",
 		field("[2]string" + tag):                                                  "Thing.ID: no rule for reading it",
 		field("url.URL" + tag):                                                    "Thing.ID: no rule for reading it",
-		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                                  "Thing.ID: no rule for reading it",
+		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                                 "Thing.ID: no rule for reading it",
 		"package prepaid\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n":               "Thing.ID: no rule for writing it",
 		"package prepaid\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID string `json:\"id,omitzero\"` }\n": "Thing.ID: no rule for writing it",
 		"package prepaid\nfunc": "expected",
