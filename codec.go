@@ -63,9 +63,9 @@ func decodeStruct(d *jsontext.Decoder, value any) error {
 	if of.Kind() != reflect.Struct || wire.ReadsItself(value) {
 		return wire.ErrSkip
 	}
-	if isOurs(of) {
+	if hasRules(of) {
 		object := wire.Peek(d)
-		if lacks(object, of) {
+		if lacks(membersOf(object), of) {
 			return errMissingMember
 		}
 		switch value := value.(type) {
@@ -99,18 +99,15 @@ func isOurs(of reflect.Type) bool {
 
 // hasRules reports whether decodeStruct has rules for a type.
 func hasRules(of reflect.Type) bool {
-	value := reflect.New(of).Interface()
-	_, keeps := value.(keeper)
-	_, proves := value.(provable)
-	return isOurs(of) && (keeps || proves || lacks(nil, of))
+	to := reflect.PointerTo(of)
+	return isOurs(of) && (lacks(nil, of) || to.Implements(reflect.TypeFor[keeper]()) || to.Implements(reflect.TypeFor[provable]()))
 }
 
-// lacks reports whether an object lacks a required member. The tag required is for members whose zero value would look like a value of the
+// lacks reports whether members of an object lack a required one. The tag required is for members whose zero value would look like a value of the
 // service, and for those that identify something: null, and an empty text or time, are the same as no member. If the tags of a struct have
 // several values, the members of one value are enough. Members without the tag become the zero value.
-func lacks(object jsontext.Value, of reflect.Type) bool {
+func lacks(members map[string]jsontext.Value, of reflect.Type) bool {
 	lacking := map[string]bool{}
-	members := membersOf(object)
 	for field := range of.Fields() {
 		if alternative, required := field.Tag.Lookup("required"); required {
 			name, _ := jsonName(field)
@@ -121,14 +118,9 @@ func lacks(object jsontext.Value, of reflect.Type) bool {
 }
 
 func present(member jsontext.Value, of reflect.Type) bool {
-	value := reflect.New(of)
-	if len(member) == 0 || member.Kind() == jsontext.KindNull {
-		return false
-	}
-	if err := json.Unmarshal(member, value.Interface(), plainOptions); err != nil {
-		return true // the library reports why it is unreadable
-	}
-	return !value.Elem().IsZero() || of.Kind() != reflect.String && of.Kind() != reflect.Struct
+	text := strings.Trim(string(member), `"`)
+	at, _, ok := wire.ParseTime(text)
+	return text != "" && string(member) != "null" && (of != reflect.TypeFor[time.Time]() || !ok || !at.IsZero())
 }
 
 // decodeScalar reads a value in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
-
-	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // HooksService manages webhooks; package webhook receives them.
@@ -253,11 +251,6 @@ func (m Message) MarshalJSON() ([]byte, error) {
 // Decode unmarshals the complete message into your own struct.
 func (m *Message) Decode(into any) error {
 	return unmarshal(&response{body: m.Raw}, into)
-}
-
-// readWire reads the envelope and keeps a copy of the complete message.
-func (m *Message) readWire(r *wire.Reader) {
-	m.Raw = bytes.Clone(r.Raw((*messageEnvelope)(m).readWire))
 }
 
 func (v *validator) hmacKeyID(field, value string) {

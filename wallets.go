@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/redact"
-	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // WalletTokenStatus is the state of a wallet token.
@@ -49,24 +48,17 @@ type WalletDevice struct {
 
 // UnmarshalJSON reads a device. Its device_id may appear twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
-	var members walletDeviceMembers
-	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
+	type plain WalletDevice
+	var read struct {
+		plain
+		ID firstText `json:"device_id"`
+	}
+	if err := json.Unmarshal(data, &read, decodeOptions); err != nil {
 		return withoutContent(err)
 	}
-	*d = members.device()
+	*d = WalletDevice(read.plain)
+	d.ID = string(read.ID)
 	return nil
-}
-
-// walletDeviceMembers is a WalletDevice as it arrives.
-type walletDeviceMembers struct {
-	ID              firstText `json:"device_id"`
-	Name            string    `json:"device_name"`
-	SecureElementID string    `json:"secure_element_id"`
-	Type            string    `json:"device_type"`
-}
-
-func (m *walletDeviceMembers) device() WalletDevice {
-	return WalletDevice{ID: string(m.ID), Name: m.Name, SecureElementID: m.SecureElementID, Type: m.Type}
 }
 
 // firstText keeps the first non-empty value of a repeated member.
@@ -283,16 +275,3 @@ func (r *response) checkData() error {
 	}
 	return nil
 }
-
-// readWire reads a device and replaces d entirely, as [WalletDevice.UnmarshalJSON] does.
-func (d *WalletDevice) readWire(r *wire.Reader) {
-	members := &walletDeviceMembers{}
-	if !r.Null() {
-		members.readWire(r)
-		r.FlushStrings()
-	}
-	*d = members.device()
-}
-
-// readWire keeps a value that was read before.
-func (t *firstText) readWire(r *wire.Reader) { wire.FirstText((*string)(t), r) }

@@ -43,18 +43,6 @@ var plainBodies = []string{
 	`{"type":7,"merchant_category_code":"7","type_description":null,"fee_amount":null}`, `{"type":"7","type":8.0,"fee_amount":1,"fee_amount":null}`,
 	`{"transaction_id":17,"correlation_id":"c"}`, `{"transaction_id":17,"correlation_id":7}`,
 	`{"transaction_id":{"other":[1]},"correlation_id":null}`,
-	`{"code":742,"description":"Veterinary"}`, `{"code":"5411","description":null}`, `{"code":"0742","code":null}`,
-	`{"id":"h","uri":"https://a.example/","scope":[1,-2,null,40000],"filter_spec":"*","enabled":true,"reliability_mode":"none","last_undeliverable":"m",` +
-		`"last_undeliverable_timestamp":"2026-05-06T07:08:09Z","hmac_key_id":"k"}`, `{"scope":[],"scope":null}`, `{"scope":[1,2,3],"scope":[ ]}`,
-	`{"id":"m","hook_id":"h","timestamp":"2026-05-06T07:08:09.5Z","type":"transaction","payload":{"amount":12.50,"deep":[[1]]},"more":"Zoë"}`, `{ "id" : 7 , "type" : null }`,
-	`{"token_unique_reference":"T","storage_technology":"server","device":{"device_id":"","device_name":"Zo\u00eb","device_id":"D","secure_element_id":"S","device_type":"phone",` +
-		`"device_id":[1]},"last_comment_id":1,"token_type":"cof_token","payment_app_instance_id":"p","wallet_id":"w","token_requestor_name":"n","token_requestor_id":12,` +
-		`"token_assurance_level":"0","provisioning_status_description":"d","provisioning_status_code":"success","suspenders":["a","",null,"b","c","long enough to move",7],` +
-		`"current_status_code":"active","current_status_description":"s","current_status_date_time":"2026-05-06T07:08:09Z","correlation_id":"c",` +
-		`"activation_code_expiration_date_time":null,"final_tokenization_decision":"unknown","token_activated_date_time":"2026-05-06","digitization_request_date_time":"",` +
-		`"account_pan_sequence_number":"001","expiration_date":"0129","token_suffix":"1234","primary_account_number_unique_reference":"u","token_deleted_from_consumer_app":false}`,
-	`{"token_unique_reference":"T","device":{"device_id":"D","device_name":"N"},"current_status_code":"active","device":{"device_type":"x"}}`,
-	`{"device":{"device_id":"D","device_id":null},"device":null,"suspenders":[]}`, `{"device":{"device_id":7,"device_id":"8"}}`, `{"suspenders":["a"],"suspenders":null}`,
 }
 
 // otherBodies are left to decodeOptions, which accept some of them.
@@ -67,13 +55,11 @@ var otherBodies = []string{
 	`{"plastic_expiry":"2026-01-01"}`, `{"plastic_expiry":"2026-01-01T10:00"}`, `{"plastic_expiry":5}`, `{"plastic_expiry":"20\u00326-01-01T00:00:00Z"}`, `{"personal":[]}`, `{"personal":"x"}`,
 	`{"personal":{"primary_address":null}}`, `{"personal":{"primary_address":3}}`, `{"personal":{"date_of_birth":"1980-02-31"}}`, `{"personal":{"date_of_birth":null}}`, `{"id":true}`, `{"id":1.50}`, `{"id":-}`,
 	`{"merchant_category_code":742}`, `{"merchant_category_code":"742"}`, `{"merchant_category_code":null}`, `{"merchant_category_code":"` + "é" + `"}`, `{"transaction_id":-}`, `{"transaction_id":"\u00"}`,
-	`{"scope":["1"]}`, `{"scope":[1.0]}`, `{"scope":{}}`, `{"scope":[1`, `{"suspenders":[true]}`, `{"suspenders":"a"}`, `{"device":"x"}`, `{"device":[]}`, `{"device":{"device_id":true}}`, `{"enabled":"true"}`,
 	strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), strings.Repeat(`{"a":`, 20_000),
 }
 
 // requiredMembers are the required members of all types.
-const requiredMembers = `"account_id":"E","company_id":7,"balance":0,"status":"active","id":"1","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06",` +
-	`"token_unique_reference":"T","current_status_code":"active","uri":"https://a.example","code":"0742"`
+const requiredMembers = `"account_id":"E","company_id":7,"balance":0,"status":"active","id":"1","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06"`
 
 // sameAsOptions reads body, and body with the required members in front, in both ways. It reports whether one was plain. Plain text must
 // read the same.
@@ -117,10 +103,6 @@ var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
 	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
 	reflect.TypeFor[Transaction]():      sameAsOptions[Transaction],
 	reflect.TypeFor[transferResponse](): sameAsOptions[transferResponse],
-	reflect.TypeFor[WalletToken]():      sameAsOptions[WalletToken],
-	reflect.TypeFor[Hook]():             sameAsOptions[Hook],
-	reflect.TypeFor[Message]():          sameAsOptions[Message],
-	reflect.TypeFor[MerchantCategory](): sameAsOptions[MerchantCategory],
 }
 
 func sameForAll(t *testing.T, body []byte) (plain int) {
@@ -136,7 +118,7 @@ func sameForAll(t *testing.T, body []byte) (plain int) {
 // Every type with a generated reader is a comparison, or inside one.
 func TestEveryGeneratedReaderIsCompared(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{"walletDeviceMembers": true, "messageEnvelope": true} // WalletDevice, Message
+	seen := map[string]bool{}
 	var walk func(reflect.Type)
 	walk = func(of reflect.Type) {
 		switch of.Kind() {

@@ -153,11 +153,8 @@ func (g *generator) reader(of *types.Named) error {
 // read returns the statement that reads a member, or "" if there is no rule.
 func (g *generator) read(m member) string {
 	helper, of := "", m.of
-	switch t := m.of.(type) {
-	case *types.Pointer:
-		helper, of = "Optional", t.Elem()
-	case *types.Slice:
-		helper, of = "List", t.Elem()
+	if pointer, ok := m.of.(*types.Pointer); ok {
+		helper, of = "Optional", pointer.Elem()
 	}
 	kind, name, to := g.kind(of), g.name(of), "&v."+m.field
 	function := map[string]string{"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time",

@@ -39,8 +39,6 @@ type Thing struct {
 	Sure   *bool          ` + "`json:\"sure\"`" + `
 	Owner  *Owner         ` + "`json:\"owner\"`" + `
 	Main   Owner          ` + "`json:\"main\"`" + `
-	All    []Owner        ` + "`json:\"all\"`" + `
-	Counts []Count        ` + "`json:\"counts\"`" + `
 	Local  string         ` + "`json:\"-\"`" + `
 	kept   string
 }
@@ -155,6 +153,7 @@ func TestRefuses(t *testing.T) {
 		field("float64" + tag):                                                    "Thing.ID: no rule for reading it",
 		field("map[string]string" + tag):                                          "Thing.ID: no rule for reading it",
 		field("**string" + tag):                                                   "Thing.ID: no rule for reading it",
+		field("[]string" + tag):                                                   "Thing.ID: no rule for reading it",
 		field("[2]string" + tag):                                                  "Thing.ID: no rule for reading it",
 		field("url.URL" + tag):                                                    "Thing.ID: no rule for reading it",
 		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                                 "Thing.ID: no rule for reading it",
