@@ -53,9 +53,7 @@ const (
 	CardholderTypeSecondary CardholderType = 2 // an additional card
 )
 
-func (t CardholderType) known() bool {
-	return t == CardholderTypePrimary || t == CardholderTypeSecondary
-}
+func (CardholderType) values() []string { return []string{"1", "2"} }
 
 // Include requests a group of account fields that are otherwise absent.
 type Include string

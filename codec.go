@@ -175,10 +175,17 @@ func decodeScalar(d *jsontext.Decoder, value any) error {
 
 // Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
 // received.
-func Known(value listed) bool { return value != nil && value.known() }
+func Known(value listed) bool {
+	of := reflect.Indirect(reflect.ValueOf(value))
+	text := of.String()
+	if of.CanInt() {
+		text = strconv.FormatInt(of.Int(), 10)
+	}
+	return value != nil && slices.Contains(value.values(), text)
+}
 
 // listed is an enumeration type of this package.
-type listed interface{ known() bool }
+type listed interface{ values() []string }
 
 // parseInteger also accepts forms that only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {

@@ -2,11 +2,7 @@
 
 package prepaid
 
-import (
-	"slices"
-
-	"github.com/cardprograms/prepaid/internal/wire"
-)
+import "github.com/cardprograms/prepaid/internal/wire"
 
 func (v *Account) readWire(r *wire.Reader) {
 	found := uint(0)
@@ -75,39 +71,6 @@ func (v *Account) readWire(r *wire.Reader) {
 		}
 	}
 	if found != 1<<4-1 {
-		r.Fallback()
-	}
-}
-
-func (v *AccountSummary) readWire(r *wire.Reader) {
-	found := uint(0)
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "external_account_id":
-			wire.Text(&v.ExternalAccountID, r)
-		case "company_id":
-			wire.Integer(&v.CompanyID, r)
-		case "balance":
-			found |= r.Required(1 << 0)
-			v.Balance.readWire(r)
-		case "card_number":
-			wire.Text(&v.CardNumber, r)
-		case "plastic_expiry":
-			wire.Time(&v.PlasticExpiry, r)
-		case "product_type":
-			wire.Text((*string)(&v.ProductType), r)
-		case "status":
-			found |= r.Required(1 << 1)
-			wire.Text((*string)(&v.Status), r)
-		case "is_plastic_enabled":
-			wire.Bool(&v.PlasticEnabled, r)
-		case "first_transaction_occurred_at":
-			wire.Time(&v.FirstTransactionOccurredAt, r)
-		case "last_transaction_occurred_at":
-			wire.Time(&v.LastTransactionOccurredAt, r)
-		}
-	}
-	if found != 1<<2-1 {
 		r.Fallback()
 	}
 }
@@ -348,103 +311,67 @@ func (AccountStatus) values() []string {
 	return []string{string(AccountStatusActive), string(AccountStatusPreActive), string(AccountStatusInactive), string(AccountStatusDeactivated), string(AccountStatusLostOrStolen), string(AccountStatusExpired), string(AccountStatusSuspectedFraud), string(AccountStatusClosed), string(AccountStatusInactivePINTriesExceeded), string(AccountStatusVendorInactive), string(AccountStatusReplaced)}
 }
 
-func (a AccountStatus) known() bool { return slices.Contains(a.values(), string(a)) }
-
 func (AccountType) values() []string {
 	return []string{string(AccountTypeProxy), string(AccountTypeLedger)}
 }
-
-func (a AccountType) known() bool { return slices.Contains(a.values(), string(a)) }
 
 func (ErrorCode) values() []string {
 	return []string{string(CodeInvalidRequest), string(CodeUnsupportedGrantType), string(CodeInvalidClient), string(CodeServerError), string(CodeUnauthorized), string(CodeBadApplicationID), string(CodeBadKeyID), string(CodeBadEphemeralKey), string(CodeBadAccount), string(CodeInvalidURI), string(CodeInvalidScope), string(CodeInvalidFilterSpec), string(CodeInvalidEnabled), string(CodeInvalidReliabilityMode), string(CodeInvalidHMACKeyID), string(CodeInvalidHMACKeySecret), string(CodeNoResponse), string(CodeInvalidHookID), string(CodeInvalidMessageID)}
 }
 
-func (e ErrorCode) known() bool { return slices.Contains(e.values(), string(e)) }
-
 func (FundingException) values() []string {
 	return []string{string(FundingExceptionNone), string(FundingExceptionRestrictionsNotSatisfiable), string(FundingExceptionExhausted)}
 }
-
-func (f FundingException) known() bool { return slices.Contains(f.values(), string(f)) }
 
 func (FundingOutcome) values() []string {
 	return []string{string(FundingOutcomeApproved), string(FundingOutcomeDeclined)}
 }
 
-func (f FundingOutcome) known() bool { return slices.Contains(f.values(), string(f)) }
-
 func (MessageType) values() []string { return []string{string(MessageTypeTransaction)} }
 
-func (m MessageType) known() bool { return slices.Contains(m.values(), string(m)) }
-
 func (PINHash) values() []string { return []string{string(PINHashSHA256), string(PINHashSHA512)} }
-
-func (p PINHash) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (PolicyAction) values() []string {
 	return []string{string(PolicyActionAllow), string(PolicyActionDeny)}
 }
 
-func (p PolicyAction) known() bool { return slices.Contains(p.values(), string(p)) }
-
 func (ProductType) values() []string {
 	return []string{string(ProductTypeReloadable), string(ProductTypeGift), string(ProductTypeLoyalty)}
 }
-
-func (p ProductType) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (ReliabilityMode) values() []string {
 	return []string{string(ReliabilityModeNone), string(ReliabilityModeStoreUndeliverable)}
 }
 
-func (r ReliabilityMode) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (RequestType) values() []string {
 	return []string{string(RequestTypeNew), string(RequestTypeReplace)}
 }
-
-func (r RequestType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RestrictionRuleType) values() []string {
 	return []string{string(RestrictionRuleTypeMustAllow), string(RestrictionRuleTypeMustBlock)}
 }
 
-func (r RestrictionRuleType) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (RestrictionType) values() []string {
 	return []string{string(RestrictionTypeOpen), string(RestrictionTypeClose)}
 }
 
-func (r RestrictionType) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (Sex) values() []string { return []string{string(SexMale), string(SexFemale)} }
-
-func (s Sex) known() bool { return slices.Contains(s.values(), string(s)) }
 
 func (SimulatedType) values() []string {
 	return []string{string(SimulatedTypePurchase), string(SimulatedTypeWithdrawal), string(SimulatedTypePOSCredit)}
 }
 
-func (s SimulatedType) known() bool { return slices.Contains(s.values(), string(s)) }
-
 func (TokenizationDecision) values() []string {
 	return []string{string(TokenizationDecisionUnknown), string(TokenizationDecisionDigitisationDeclined), string(TokenizationDecisionDigitisationApproved), string(TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired)}
 }
-
-func (t TokenizationDecision) known() bool { return slices.Contains(t.values(), string(t)) }
 
 func (TransactionType) values() []string {
 	return []string{string(TransactionTypeClearing), string(TransactionTypePOSCredit), string(TransactionTypeClearingCreditBack), string(TransactionTypePurchaseAuthorisation), string(TransactionTypePurchaseAuthorisationReversal), string(TransactionTypeClearingReversal), string(TransactionTypeATMCashAuthorisation), string(TransactionTypeLoad)}
 }
 
-func (t TransactionType) known() bool { return slices.Contains(t.values(), string(t)) }
-
 func (WalletTokenStatus) values() []string {
 	return []string{string(WalletTokenStatusUnknown), string(WalletTokenStatusUnmapped), string(WalletTokenStatusActive), string(WalletTokenStatusSuspended), string(WalletTokenStatusDeleted)}
 }
-
-func (w WalletTokenStatus) known() bool { return slices.Contains(w.values(), string(w)) }
 
 func (p CreateAccountParams) Validate() error { return validated(p.check) }
 

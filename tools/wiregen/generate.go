@@ -23,7 +23,7 @@ const head = "// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\
 
 func (p *pkg) generate() ([]byte, error) {
 	g := &generator{pkg: p}
-	g.line(head + "import (\n\"slices\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)")
+	g.line(head + "import \"github.com/cardprograms/prepaid/internal/wire\"")
 	for i, function := range []func(*types.Named) error{g.reader, g.writer} {
 		g.method, g.todo = []string{"readWire", "writeWire"}[i], p.lists[i]
 		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
@@ -55,11 +55,7 @@ func (p *pkg) generateKnown(out *bytes.Buffer) {
 		for _, c := range constants[name] {
 			values = append(values, "string("+c.Name()+")")
 		}
-		fmt.Fprintf(out, `
-func (%[2]s) values() []string { return []string{%[3]s} }
-
-func (%[1]s %[2]s) known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
-`, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
+		fmt.Fprintf(out, "\nfunc (%s) values() []string { return []string{%s} }\n", name, strings.Join(values, ", "))
 	}
 }
 
