@@ -88,13 +88,9 @@ func Time(to *time.Time, r *Reader) {
 		}
 		return
 	}
-	t, ok := plainTime(text)
-	if !ok {
-		if t, _, ok = ParseTime(string(text)); !ok {
-			r.Fallback()
-		}
+	if *to, _, ok = ParseTime(string(text)); !ok {
+		r.Fallback()
 	}
-	*to = t
 }
 
 // Optional reads a value that may be absent. Null sets nil.
