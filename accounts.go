@@ -2,13 +2,9 @@ package prepaid
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // AccountsService manages card accounts. Use [Client].Accounts.
@@ -57,9 +53,7 @@ const (
 	CardholderTypeSecondary CardholderType = 2 // an additional card
 )
 
-func (t CardholderType) known() bool {
-	return t == CardholderTypePrimary || t == CardholderTypeSecondary
-}
+func (CardholderType) values() []string { return []string{"1", "2"} }
 
 // Include requests a group of account fields that are otherwise absent.
 type Include string
@@ -77,15 +71,15 @@ const (
 // Account is a card account (section 2.2). It round-trips through JSON.
 type Account struct {
 	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is an error.
-	ID                AccountID     `json:"account_id"`
+	ID                AccountID     `json:"account_id" required:""`
 	ExternalAccountID string        `json:"external_account_id"`           // an external reference, not the EAID
-	CompanyID         CompanyID     `json:"company_id"`                    // the owning program; a response without it is an error
-	Balance           Amount        `json:"balance"`                       // in currency units; a missing balance is an error, never zero
+	CompanyID         CompanyID     `json:"company_id" required:""`        // the owning program; a response without it is an error
+	Balance           Amount        `json:"balance" required:""`           // in currency units; a missing balance is an error, never zero
 	CardNumber        string        `json:"card_number" redact:"personal"` // masked by the service
 	PlasticExpiry     time.Time     `json:"plastic_expiry"`                // when the plastic expires
 	AccountExpiry     time.Time     `json:"account_expiry"`                // when the account expires
 	ProductType       ProductType   `json:"product_type"`
-	Status            AccountStatus `json:"status"`
+	Status            AccountStatus `json:"status" required:""`
 	// PlasticEnabled allows physical-card and online card-detail transactions.
 	PlasticEnabled             bool        `json:"is_plastic_enabled"`
 	AccountType                AccountType `json:"account_type"`
@@ -164,35 +158,20 @@ func (p *PortalIdentifier) checkMembers(v *validator) {
 
 func accountIdentity(a *Account) string { return string(a.ID) }
 
-// companyUnset means that no CompanyID was decoded, as amountUnset does for an Amount.
-const companyUnset CompanyID = math.MinInt64
-
-func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
-
-// missing reports whether a required member is absent. Without ID or company, callers cannot use the account, and Issue would mistake it
-// for another one.
-func (a *Account) missing() bool {
-	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
-}
-
 // AccountSummary is the reduced account of Create and Summary. It has no EAID.
 type AccountSummary struct {
 	ExternalAccountID string        `json:"external_account_id"`           // an external reference, not the EAID
 	CompanyID         CompanyID     `json:"company_id"`                    // the owning program
-	Balance           Amount        `json:"balance"`                       // in currency units
+	Balance           Amount        `json:"balance" required:""`           // in currency units
 	CardNumber        string        `json:"card_number" redact:"personal"` // masked by the service
 	PlasticExpiry     time.Time     `json:"plastic_expiry"`                // when the plastic expires
 	ProductType       ProductType   `json:"product_type"`
-	Status            AccountStatus `json:"status"`
+	Status            AccountStatus `json:"status" required:""`
 	// PlasticEnabled allows physical-card and online card-detail transactions.
 	PlasticEnabled             bool      `json:"is_plastic_enabled"`
 	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"` // set by Create only
 	LastTransactionOccurredAt  time.Time `json:"last_transaction_occurred_at,omitzero"`  // set by Create only
 }
-
-func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
-
-func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 
 // Get returns an account with the requested groups. All seven groups are permitted. Errors: [ErrNotFound]. Safety:
 // read. API: GET /accounts/{id}.
@@ -286,18 +265,4 @@ func (v *validator) includes(include []Include, allowed ...Include) {
 			v.value(field, "is not accepted by this operation")
 		}
 	}
-}
-
-// decode reads an account. A missing balance must not become zero.
-func (a *Account) decode(d *jsontext.Decoder) error {
-	type plain Account
-	a.startUnset()
-	return json.UnmarshalDecode(d, (*plain)(a))
-}
-
-// decode reads a summary, as decode of Account does.
-func (a *AccountSummary) decode(d *jsontext.Decoder) error {
-	type plain AccountSummary
-	a.startUnset()
-	return json.UnmarshalDecode(d, (*plain)(a))
 }

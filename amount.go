@@ -48,13 +48,6 @@ var (
 	_ driver.Valuer              = Amount{}
 )
 
-// amountUnset marks an Amount before decoding: JSON null and a missing member leave it unchanged. It is a zero with decimals,
-// which no other function returns.
-func amountUnset() Amount { return amountOf(number.Decimal{Decimals: number.MaxDigits}) }
-
-// unset reports whether a is still amountUnset.
-func (a Amount) unset() bool { return a == amountUnset() }
-
 func amountOf(d number.Decimal) Amount {
 	a := Amount{{d.Digits, uint64(d.Decimals)}}
 	if d.Negative {

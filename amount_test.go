@@ -28,7 +28,6 @@ func requireCanonical(t testing.TB, a Amount) {
 	t.Helper()
 	require.True(t, a.valid())
 	require.False(t, a.IsZero() && a != Amount{}, "a second zero")
-	require.False(t, a.unset())
 }
 
 func TestParseAmount(t *testing.T) {
@@ -158,32 +157,6 @@ func must(a Amount, err error) Amount {
 		panic(err)
 	}
 	return a
-}
-
-func TestAmountUnset(t *testing.T) {
-	t.Parallel()
-	require.True(t, amountUnset().unset())
-	require.False(t, Amount{}.unset())
-	require.NotEqual(t, Amount{}, amountUnset())
-	require.False(t, amountUnset().IsZero())
-	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
-		type body struct {
-			Balance Amount `json:"balance"`
-		}
-		for in, unset := range map[string]bool{
-			`{}`:                                  true,
-			`{"balance":null}`:                    true,
-			`{"balance":0}`:                       false,
-			`{"balance":0.0000000000000000000}`:   false,
-			`{"balance":"0.0000000000000000000"}`: false,
-			`{"balance":0e-19}`:                   false,
-			`{"balance":1}`:                       false,
-		} {
-			b := body{Balance: amountUnset()}
-			require.NoError(t, lib.unmarshal([]byte(in), &b), in)
-			require.Equal(t, unset, b.Balance.unset(), in)
-		}
-	})
 }
 
 func TestCents(t *testing.T) {

@@ -12,8 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Sex is M or F.
@@ -154,20 +152,10 @@ type keeper interface {
 	// kept returns the fields for the received object and for its unlisted members.
 	kept() (received, unlisted *string)
 	checkMembers(v *validator)
-	retain(raw []byte, exact bool)
 }
 
 // passportHorizon is how long a Cardholder can be sent after it was read, even if its passport expires.
 const passportHorizon = 366 * 24 * time.Hour
-
-// plainCardholder and plainPortalIdentifier are read without a record of the JSON.
-type (
-	plainCardholder       Cardholder
-	plainPortalIdentifier PortalIdentifier
-)
-
-// plainOptions read the values of a keeper without a record of the JSON.
-var plainOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
 
 // receivedOptions keep the text of received JSON when it is sent back, even if it is not Unicode.
 var receivedOptions = json.JoinOptions(syntaxOptions, jsontext.PreserveRawStrings(true), json.Deterministic(true))
@@ -198,21 +186,18 @@ func checkKept(v *validator, path string, k keeper) {
 	}
 }
 
-// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would write them
+// retain keeps raw, the JSON that a keeper was read from, if the client would refuse its values as new ones, or would write them
 // differently. exact means that the client would write them in the same way.
-func (c *Cardholder) retain(raw []byte, exact bool) {
+func retain(value any, raw []byte, exact bool) {
 	v := validator{whole: true, horizon: passportHorizon}
-	c.checkMembers(&v)
-	if !exact || len(v.faults) > 0 || c.UnlistedMembers != "" {
-		c.received = string(raw)
+	switch k := value.(type) { // a call of the interface would allocate v
+	case *Cardholder:
+		k.checkMembers(&v)
+	case *PortalIdentifier:
+		k.checkMembers(&v)
 	}
-}
-
-func (p *PortalIdentifier) retain(raw []byte, exact bool) {
-	v := validator{whole: true}
-	p.checkMembers(&v)
-	if !exact || len(v.faults) > 0 || p.UnlistedMembers != "" {
-		p.received = string(raw)
+	if received, unlisted := value.(keeper).kept(); !exact || len(v.faults) > 0 || *unlisted != "" {
+		*received = string(raw)
 	}
 }
 
@@ -236,36 +221,18 @@ func asReceived(k keeper) reflect.Value {
 	return was.Elem()
 }
 
-// decodeKeeper reads a value that the service sent.
-func decodeKeeper(d *jsontext.Decoder, k keeper) error {
-	start := d.InputOffset()
-	raw, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
+// decodeKeeper reads a value that the service sent, and of which raw is the JSON.
+func decodeKeeper(d *jsontext.Decoder, k keeper, raw jsontext.Value) error {
 	to := reflect.ValueOf(k).Elem()
 	to.SetZero() // the member may be repeated
-	if err := json.Unmarshal(raw, k, plainOptions); err != nil {
-		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-			semantic.ByteOffset += start
-		}
+	if err := json.UnmarshalDecode(d, k, plainOptions); err != nil {
 		return err
 	}
 	_, unlisted := k.kept()
 	*unlisted = string(unlistedIn(raw, to.Type(), false))
-	k.retain(raw, exact(k, raw))
+	retain(k, raw, exact(k, raw))
 	return nil
 }
-
-// embedded forgets the unlisted members: in a caller's struct, they are members of that struct.
-func (c *Cardholder) embedded() { c.UnlistedMembers = "" }
-
-func (p *PortalIdentifier) embedded() { p.UnlistedMembers = "" }
-
-// encode writes a Cardholder, each unchanged member as it was received.
-func (c *Cardholder) encode(e *jsontext.Encoder) error { return encodeKeeper(e, c) }
-
-func (p *PortalIdentifier) encode(e *jsontext.Encoder) error { return encodeKeeper(e, p) }
 
 func encodeKeeper(e *jsontext.Encoder, k keeper) error {
 	received, unlisted := k.kept()
@@ -374,47 +341,7 @@ func jsonName(field reflect.StructField) (name string, optional bool) {
 }
 
 // membersOf returns the members of a JSON object. If a name is repeated, the last value counts.
-func membersOf(object jsontext.Value) map[string]jsontext.Value {
-	members := map[string]jsontext.Value{}
-	d := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	_, _ = d.ReadToken()
-	for d.PeekKind() == jsontext.KindString {
-		name, err := d.ReadToken()
-		if err != nil {
-			break
-		}
-		key := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			break
-		}
-		members[key] = value.Clone()
-	}
+func membersOf(object jsontext.Value) (members map[string]jsontext.Value) {
+	_ = json.Unmarshal(object, &members, syntaxOptions)
 	return members
-}
-
-// decode reads a Cardholder that the service sent.
-func (c *Cardholder) decode(d *jsontext.Decoder) error { return decodeKeeper(d, c) }
-
-func (p *PortalIdentifier) decode(d *jsontext.Decoder) error { return decodeKeeper(d, p) }
-
-// readWire reads a registration and retains its JSON where needed. With unlisted members the fast path falls back.
-func (c *Cardholder) readWire(r *wire.Reader) {
-	r.Record((*recordedCardholder)(c), (*plainCardholder)(c).readWire)
-}
-
-func (p *PortalIdentifier) readWire(r *wire.Reader) {
-	r.Record((*recordedPortalIdentifier)(p), (*plainPortalIdentifier)(p).readWire)
-}
-
-// recordedCardholder and recordedPortalIdentifier retain the JSON that they were read from.
-type (
-	recordedCardholder       Cardholder
-	recordedPortalIdentifier PortalIdentifier
-)
-
-func (c *recordedCardholder) Record(raw []byte, exact bool) { (*Cardholder)(c).retain(raw, exact) }
-
-func (p *recordedPortalIdentifier) Record(raw []byte, exact bool) {
-	(*PortalIdentifier)(p).retain(raw, exact)
 }

@@ -2,9 +2,10 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
-	"math"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -31,64 +32,20 @@ var marshalers = json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, s Secret) error {
 		return e.WriteToken(jsontext.String(s.Reveal()))
 	}),
-	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error {
-		if !writesItself(value) {
-			return wire.ErrSkip
-		}
-		return value.encode(e)
-	}),
+	json.MarshalToFunc(encodeKey), json.MarshalToFunc(encodeExtra),
+	json.MarshalToFunc(func(e *jsontext.Encoder, c *Cardholder) error { return encodeKeeper(e, c) }),
+	json.MarshalToFunc(func(e *jsontext.Encoder, p *PortalIdentifier) error { return encodeKeeper(e, p) }),
 )
 
-// tolerant reads values in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without
-// a zone), but never returns a wrong value.
-var tolerant = json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(decodeTime),
-	json.UnmarshalFromFunc(decodeBool),
-	json.UnmarshalFromFunc(decodeInteger[int64]),
-	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
-	json.UnmarshalFromFunc(decodeString[string]),
-	json.UnmarshalFromFunc(decodeString[AccountID]),
-	json.UnmarshalFromFunc(decodeString[HookID]),
-	json.UnmarshalFromFunc(decodeString[MessageID]),
-	json.UnmarshalFromFunc(decodeCode),
-	json.UnmarshalFromFunc(decodeListed),
+var (
+	// decodeOptions are the options for responses. Types of this package have the same rules inside a value of the caller's type.
+	decodeOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(decodeStruct), json.UnmarshalFromFunc(decodeScalar),
+	)))
+
+	// plainOptions are decodeOptions without the rules of decodeStruct.
+	plainOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(decodeScalar)))
 )
-
-// callerOptions are the options for a value of the caller's type. An incomplete value of this package inside such a value is an error.
-var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(decodeOurs), tolerant)))
-
-// decodeOurs reads a value of this package by its own rules. If a struct of the caller's embeds such values, it first reads each of them
-// from the same object: the library sees only their members, and requires none.
-func decodeOurs(d *jsontext.Decoder, value any) error {
-	if hasRules(reflect.TypeOf(value).Elem()) {
-		return completed(value, json.UnmarshalDecode(d, value, decodeOptions))
-	}
-	return wire.DecodeEmbedded(d, value, hasRules, func(body []byte, part any) error {
-		err := json.Unmarshal(body, part, decodeOptions)
-		if held, ok := part.(interface{ embedded() }); ok {
-			held.embedded()
-		}
-		return completed(part, err)
-	})
-}
-
-// decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero:
-// these start as amountUnset, and null leaves them unchanged (see incomplete). If a type has no rule here, the library
-// reads its members with the same options.
-var decodeOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value selfDecoder) error { return value.decode(d) }),
-	tolerant,
-)))
-
-// selfEncoder is a type that encodes itself.
-type selfEncoder interface {
-	encode(e *jsontext.Encoder) error
-}
-
-// selfDecoder is a type that decodes itself.
-type selfDecoder interface {
-	decode(d *jsontext.Decoder) error
-}
 
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
@@ -96,14 +53,42 @@ type wireReadable interface{ readWire(r *wire.Reader) }
 // wireWritable is a type that is written without the library.
 type wireWritable interface{ writeWire(w *wire.Writer) }
 
-// incomplete is a type with members that must be present: those whose zero value would look like a value of the service, and
-// those that identify something. Other members that the reference requires may be missing or null: they become the zero value.
-type incomplete interface{ missing() bool }
+// provable is the result of a movement. unproven returns an error if its members together do not prove what happened.
+type provable interface{ unproven() error }
 
-// writesItself reports whether a value, or the value it points to, is of a type of this package.
-func writesItself(value any) bool {
-	of := reflect.TypeOf(value)
-	return isOurs(of) || of.Kind() == reflect.Pointer && isOurs(of.Elem())
+// decodeStruct applies the rules of this package's structs and, for the rest, leaves a value to the library. If a caller's struct embeds
+// structs with rules, each of them is first read from the same object: the library sees only their members, and requires none.
+func decodeStruct(d *jsontext.Decoder, value any) error {
+	of := reflect.TypeOf(value).Elem()
+	if of.Kind() != reflect.Struct || wire.ReadsItself(value) {
+		return wire.ErrSkip
+	}
+	if hasRules(of) {
+		object := wire.Peek(d)
+		if lacks(membersOf(object), of) {
+			return errMissingMember
+		}
+		switch value := value.(type) {
+		case keeper:
+			return decodeKeeper(d, value, object)
+		case provable:
+			return cmp.Or(json.UnmarshalDecode(d, value, plainOptions), value.unproven())
+		}
+		return wire.ErrSkip
+	}
+	for _, part := range wire.Embedded(value, hasRules) {
+		if err := json.Unmarshal(wire.Peek(d), part, d.Options()); err != nil {
+			if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+				semantic.ByteOffset += d.InputOffset()
+			}
+			return err
+		}
+		if held, ok := part.(keeper); ok { // the unlisted members are members of the caller's struct
+			_, unlisted := held.kept()
+			*unlisted = ""
+		}
+	}
+	return wire.ErrSkip
 }
 
 // isOurs reports whether this package declares a type. A caller's struct that embeds such a type also has the type's
@@ -112,122 +97,95 @@ func isOurs(of reflect.Type) bool {
 	return of.PkgPath() == reflect.TypeFor[Amount]().PkgPath()
 }
 
-// complete reports whether item has all members that must be present.
-func complete(item any) bool {
-	checked, ok := item.(incomplete)
-	return !ok || !checked.missing()
-}
-
-// completed returns err, or an error if a decoded value is incomplete.
-func completed(value any, err error) error {
-	if err == nil && !complete(value) {
-		return errMissingMember
-	}
-	return err
-}
-
-// hasRules reports whether this package declares a type and reads or checks it by its own rules.
+// hasRules reports whether decodeStruct has rules for a type.
 func hasRules(of reflect.Type) bool {
 	to := reflect.PointerTo(of)
-	return isOurs(of) && (to.Implements(reflect.TypeFor[incomplete]()) || to.Implements(reflect.TypeFor[selfDecoder]()))
+	return isOurs(of) && (lacks(nil, of) || to.Implements(reflect.TypeFor[keeper]()) || to.Implements(reflect.TypeFor[provable]()))
 }
 
-// decodeString reads a string, or a number as it was written. Null is the empty string.
-func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
-	text, _, err := readScalar(d, errWrongType)
-	if err == nil {
-		*to = T(text)
+// lacks reports whether members of an object lack a required one. The tag required is for members whose zero value would look like a value of the
+// service, and for those that identify something: null, and an empty text or time, are the same as no member. If the tags of a struct have
+// several values, the members of one value are enough. Members without the tag become the zero value.
+func lacks(members map[string]jsontext.Value, of reflect.Type) bool {
+	lacking := map[string]bool{}
+	for field := range of.Fields() {
+		if alternative, required := field.Tag.Lookup("required"); required {
+			name, _ := jsonName(field)
+			lacking[alternative] = lacking[alternative] || !present(members[name], field.Type)
+		}
 	}
-	return err
+	return len(lacking) > 0 && !slices.Contains(slices.Collect(maps.Values(lacking)), false)
 }
 
-// readScalar returns text and kind of a string or of a number, as written. For null, text is empty; all else gives the error other.
-func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
+func present(member jsontext.Value, of reflect.Type) bool {
+	text := strings.Trim(string(member), `"`)
+	at, _, ok := wire.ParseTime(text)
+	return text != "" && string(member) != "null" && (of != reflect.TypeFor[time.Time]() || !ok || !at.IsZero())
+}
+
+// decodeScalar reads a value in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without
+// a zone), but never returns a wrong value. Null leaves a number unchanged, and is the zero value of other types. The library reads values
+// of the caller's types.
+func decodeScalar(d *jsontext.Decoder, value any) error {
+	to := reflect.ValueOf(value).Elem()
+	at, isTime := value.(*time.Time)
+	switch kind := to.Kind(); {
+	case isTime:
+	case kind != reflect.String && kind != reflect.Bool && kind != reflect.Int && kind != reflect.Int64:
+		return wire.ErrSkip
+	case to.Type().PkgPath() != "" && !isOurs(to.Type()), wire.ReadsItself(value):
+		return wire.ErrSkip
+	}
 	token, err := d.ReadToken()
 	if err != nil {
-		return "", 0, err
-	}
-	switch kind = token.Kind(); kind {
-	case 'n':
-		return "", kind, nil
-	case '0', '"':
-		return token.String(), kind, nil
-	}
-	return "", kind, other
-}
-
-// decodeCode reads a code. It restores the leading zeros that a code sent as a number may have lost.
-func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) error {
-	bare := d.PeekKind() == '0'
-	var text string
-	if err := decodeString(d, &text); err != nil {
 		return err
 	}
-	if integer, ok := number.Integer([]byte(text)); bare && ok {
-		text = padCode(string(integer))
+	text, quoted, bare, null := token.String(), token.Kind() == '"', token.Kind() == '0', token.Kind() == 'n'
+	if null {
+		text = ""
 	}
-	code.setCode(text)
+	switch {
+	case isTime:
+		var ok bool
+		if *at, _, ok = wire.ParseTime(text); !ok || !quoted && !null {
+			return errNotATime
+		}
+	case to.Kind() == reflect.Bool:
+		to.SetBool(strings.EqualFold(text, "true"))
+		if !null && !to.Bool() && !strings.EqualFold(text, "false") {
+			return errWrongType
+		}
+	case to.Kind() == reflect.String:
+		if !quoted && !bare && !null {
+			return errWrongType
+		}
+		if integer, ok := number.Integer([]byte(text)); bare && ok && to.Type() == reflect.TypeFor[TransactionType]() {
+			text = padCode(string(integer)) // a code sent as a number may have lost leading zeros
+		}
+		to.SetString(text)
+	case !null:
+		integer, ok := parseInteger(text)
+		if !quoted && !bare || !ok || to.OverflowInt(integer) {
+			return errNotAnInteger
+		}
+		to.SetInt(integer)
+	}
 	return nil
 }
 
 // Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
 // received.
-func Known(value listed) bool { return value != nil && value.known() }
+func Known(value listed) bool {
+	of := reflect.Indirect(reflect.ValueOf(value))
+	text := of.String()
+	if of.CanInt() {
+		text = strconv.FormatInt(of.Int(), 10)
+	}
+	return value != nil && slices.Contains(value.values(), text)
+}
 
 // listed is an enumeration type of this package.
-type listed interface{ known() bool }
-
-// decodeListed reads a value of an enumeration type of this package, like decodeString and decodeInteger. The library reads
-// the caller's types, with the same options for their members.
-func decodeListed(d *jsontext.Decoder, value listed) error {
-	to := reflect.ValueOf(value).Elem()
-	switch {
-	case !isOurs(to.Type()):
-	case to.Kind() == reflect.String:
-		var text string
-		if err := decodeString(d, &text); err != nil {
-			return err
-		}
-		to.SetString(text)
-		return nil
-	case to.Kind() == reflect.Int:
-		card := int(to.Int())
-		if err := decodeInteger(d, &card); err != nil {
-			return err
-		}
-		to.SetInt(int64(card))
-		return nil
-	}
-	return wire.ErrSkip
-}
-
-// decodeBool reads true and false, also as text, in capitals or not. Null is false.
-func decodeBool(d *jsontext.Decoder, to *bool) error {
-	token, err := d.ReadToken()
-	if err != nil {
-		return err
-	}
-	text := token.String()
-	*to = strings.EqualFold(text, "true")
-	if token.Kind() != 'n' && !*to && !strings.EqualFold(text, "false") {
-		return errWrongType
-	}
-	return nil
-}
-
-// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything but a whole number in range is an error. The least int64 is
-// out of range, so that it can mark a number that was not decoded.
-func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
-	text, kind, err := readScalar(d, errNotAnInteger)
-	if err != nil || kind == 'n' {
-		return err
-	}
-	if value, ok := parseInteger(text); ok && int64(T(value)) == value && value != math.MinInt64 {
-		*n = T(value)
-		return nil
-	}
-	return errNotAnInteger
-}
+type listed interface{ values() []string }
 
 // parseInteger also accepts forms that only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {
@@ -248,23 +206,15 @@ func readItems[T any](body []byte) ([]T, bool) {
 
 // decodeJSON reads the single JSON value of a response into out, which points to a type of this package.
 func decodeJSON(r *response, out any) error {
-	if plain, ok := out.(wireReadable); !ok || !wire.Read(r.body, plain.readWire) {
-		reflect.ValueOf(out).Elem().SetZero()
-		if err := unmarshal(r, out, decodeOptions); err != nil {
-			return err
-		}
+	if plain, ok := out.(wireReadable); ok && wire.Read(r.body, plain.readWire) {
+		return nil
 	}
-	if !complete(out) {
-		if other, ok := out.(interface{ contradicts() bool }); ok && other.contradicts() {
-			return r.undecodable(errContradiction)
-		}
-		return r.undecodable(errMissingMember)
-	}
-	return nil
+	reflect.ValueOf(out).Elem().SetZero()
+	return unmarshal(r, out)
 }
 
 // unmarshal reads the single JSON value of a response into out with the JSON library.
-func unmarshal(r *response, out any, options json.Options) error {
+func unmarshal(r *response, out any) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
 		return r.undecodable(errEmptyBody)
@@ -272,27 +222,19 @@ func unmarshal(r *response, out any, options json.Options) error {
 	if string(body) == "null" {
 		return r.undecodable(errNull)
 	}
-	if err := json.Unmarshal(body, out, options); err != nil {
+	if err := json.Unmarshal(body, out, decodeOptions); err != nil {
 		return r.undecodable(err)
 	}
 	return nil
 }
 
-// decodeItems reads a response's JSON array and checks the required members of each element.
-func decodeItems[T any](r *response, items *[]T) error {
+// decodeItems reads a response's JSON array.
+func decodeItems[T any](r *response, items *[]T) (err error) {
 	var ok bool
 	if *items, ok = readItems[T](bytes.TrimSpace(r.body)); !ok {
-		*items = nil
-		if err := decodeJSON(r, items); err != nil {
-			return err
-		}
+		err = decodeJSON(r, items)
 	}
-	for i := range *items {
-		if !complete(&(*items)[i]) {
-			return r.undecodable(errMissingMember)
-		}
-	}
-	return nil
+	return err
 }
 
 // response is the service's response to one request, as the decoders read it. The response and its body are valid
@@ -415,7 +357,8 @@ var (
 // withoutContent returns an error of this package unchanged and replaces any other, whose text may quote the body.
 func withoutContent(err error) error {
 	for _, known := range []error{
-		errMissingMember, errNull, errNotAnInteger, errNotANumber, errNotATime, errAmountSyntax, ErrAmountRange, errDateSyntax,
+		errMissingMember, errContradiction, errNotATransactionID, errNull, errNotAnInteger, errNotANumber, errNotATime,
+		errAmountSyntax, ErrAmountRange, errDateSyntax,
 	} {
 		if errors.Is(err, known) {
 			return known

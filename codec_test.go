@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -29,4 +30,64 @@ func TestCanaryUndecodable(t *testing.T) {
 		require.ErrorAs(t, failure, new(*DecodeError))
 	}
 	require.ErrorIs(t, a.undecodable(&jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, errAmountSyntax)}), errAmountSyntax)
+}
+
+// An amount of zero is one that was sent, in whatever form, and a required member is there, on the fast path and by the library. The form of
+// another member decides which of them reads the response.
+func TestRequired(t *testing.T) {
+	t.Parallel()
+	read := func(body string, out any) error {
+		failure, _ := errors.AsType[*DecodeError](decodeJSON(&response{body: []byte(body)}, out))
+		if failure == nil {
+			return nil
+		}
+		return failure.Err
+	}
+	const account = `{"account_id":"E","company_id":7,"status":"active","balance":0`
+	const item = `{"id":"1","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06T07:08:09Z"`
+	for text, want := range map[string]error{
+		"": nil, `,"balance":"0.000"`: nil, `,"balance":-0e-19`: nil, `,"company_id":0`: nil, `,"balance":1,"balance":0`: nil,
+		`,"balance":null`: errMissingMember, `,"balance":1,"balance":null`: errMissingMember, `,"company_id":null`: errMissingMember,
+		`,"status":""`: errMissingMember, `,"status":null`: errMissingMember, `,"account_id":"\u0000","account_id":""`: errMissingMember,
+		`,"balance":""`: errMissingMember, `,"balance":"x"`: errAmountSyntax,
+	} {
+		for _, form := range []string{`}`, `,"is_plastic_enabled":"true"}`} {
+			var got Account
+			require.Equal(t, want, read(account+text+form, &got), "%s%s", text, form)
+			require.True(t, want != nil || got.Balance.IsZero())
+		}
+	}
+	for _, member := range []string{`"account_id":"E",`, `"company_id":7,`, `"status":"active",`, `,"balance":0`} {
+		require.Equal(t, errMissingMember, read(strings.Replace(account, member, "", 1)+"}", new(Account)), member)
+	}
+	for text, want := range map[string]error{
+		"": nil, `,"amount":null`: errMissingMember, `,"fee_amount":null`: nil, `,"id":null`: errMissingMember, `,"occurred_at":""`: errMissingMember,
+		`,"occurred_at":"0001-01-01T00:00:00Z"`: errMissingMember, `,"occurred_at":"0001-01-01T00:00:00Z","occurred_at":"2026-05-06"`: nil,
+	} {
+		for _, form := range []string{`}`, `,"type":0.5}`} {
+			require.Equal(t, want, read(item+text+form, new(Transaction)), "%s%s", text, form)
+		}
+	}
+	for body, want := range map[string]error{
+		`{"type":"open"}`: nil, `{"terminal_rules":[]}`: nil, `{"category_rules":[]}`: nil, `{}`: errMissingMember, `{"type":"","terminal_rules":null}`: errMissingMember,
+	} {
+		require.Equal(t, want, read(body, new(Restrictions)), body)
+	}
+	for body, want := range map[string]error{
+		`{"issuer_initiated_digitization_data":"a"}`:                                          nil,
+		`{"activation_data":"a","encrypted_pass_data":"b","ephemeral_public_key":"c"}`:        nil,
+		`{"activation_data":"a","encrypted_pass_data":"b","ephemeral_public_key":""}`:         errMissingMember,
+		`{"issuer_initiated_digitization_data":null,"pan_last_four":"1234","provider":"one"}`: errMissingMember,
+	} {
+		require.Equal(t, want, read(body, new(WalletProvisioning)), body)
+	}
+	for body, want := range map[string]error{
+		`{"outcome":"approved","transaction_id":1}`: nil, `{"outcome":"declined","transaction_id":"0"}`: nil, `{"outcome":""}`: errMissingMember,
+		`{"outcome":"declined","transaction_id":1}`: errContradiction, `{"outcome":"later"}`: errContradiction,
+	} {
+		require.Equal(t, want, read(body, new(FundingResult)), body)
+		require.Equal(t, want, read(`{"more":1,`+body[1:], new(struct{ FundingResult })), body)
+		require.Equal(t, want, read(`[`+body+`]`, new([]FundingResult)), body)
+	}
+	require.Equal(t, errMissingMember, read(`{"message":"a"}`, new(struct{ SimulationResult })), "no refusal")
 }

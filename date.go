@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
@@ -168,20 +166,6 @@ func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 &&
 		time.January <= d.Month && d.Month <= time.December &&
 		1 <= d.Day && (d.Day <= 28 || d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day())
-}
-
-// decodeTime reads what [wire.ParseTime] reads. Null is the zero time.
-func decodeTime(d *jsontext.Decoder, t *time.Time) error {
-	text, kind, err := readScalar(d, errNotATime)
-	if err != nil {
-		return err
-	}
-	parsed, _, ok := wire.ParseTime(text)
-	if !ok || kind == '0' {
-		return errNotATime
-	}
-	*t = parsed
-	return nil
 }
 
 // readWire reads a calendar date. Null is no date.

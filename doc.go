@@ -84,13 +84,9 @@ package prepaid
 
 //go:generate go -C tools run ./wiregen -w
 
-// Types that arrive in lists or in large numbers are read on the fast path, and payments are written without reflection. wiregen generates
-// wire_gen.go from the tags of these types and of the structs in them. A type that needs more than its tags has
-// hand-written methods.
+// Types that arrive in large numbers are read on the fast path, and payments are written without reflection. wiregen generates wire_gen.go
+// from the tags of these types and of the structs in them. A type that needs more than its tags has hand-written methods.
 var (
-	_ = []wireReadable{
-		(*Account)(nil), (*AccountSummary)(nil), (*plainCardholder)(nil), (*plainPortalIdentifier)(nil), (*Transaction)(nil), (*transferResponse)(nil),
-		(*WalletToken)(nil), (*walletDeviceMembers)(nil), (*Hook)(nil), (*messageEnvelope)(nil), (*MerchantCategory)(nil),
-	}
+	_ = []wireReadable{(*Account)(nil), (*Transaction)(nil), (*transferResponse)(nil)}
 	_ = []wireWritable{TransferParams{}, DirectEntryOutParams{}}
 )

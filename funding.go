@@ -20,21 +20,21 @@ const (
 // FundingResult is approved or declined. A missing or unlisted outcome, or a decline with a transaction ID, is an error with
 // [OutcomeUnknown].
 type FundingResult struct {
-	Outcome       FundingOutcome `json:"outcome"`
+	Outcome       FundingOutcome `json:"outcome" required:""`
 	TransactionID TransactionID  `json:"transaction_id,omitzero"` // set when approved
 }
 
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
-// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. For the same
-// reason it refuses a decline with a transaction ID, which only an approval has.
-func (r *FundingResult) missing() bool {
-	return !Known(r.Outcome) || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
+// unproven refuses an unlisted outcome: callers that read it as "not approved" could move the money again. For the same reason it refuses a
+// decline with a transaction ID, which only an approval has.
+func (r *FundingResult) unproven() error {
+	if !Known(r.Outcome) || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != "" {
+		return errContradiction
+	}
+	return nil
 }
-
-// contradicts reports whether a result that missing refuses has an outcome.
-func (r *FundingResult) contradicts() bool { return r.Outcome != "" }
 
 // FundingException says why a redemption is exceptional. It is required.
 type FundingException string

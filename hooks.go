@@ -10,8 +10,6 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
-
-	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // HooksService manages webhooks; package webhook receives them.
@@ -30,9 +28,9 @@ const FilterAll = "*"
 
 // Hook is a registered webhook (section 2.13), without the key's secret.
 type Hook struct {
-	ID HookID `json:"id"` // identifies the hook; a response without it is an error
+	ID HookID `json:"id" required:""` // identifies the hook; a response without it is an error
 	// URI is the https address that receives messages. Required in a response. Printed without user information.
-	URI             string          `json:"uri" redact:"user"`
+	URI             string          `json:"uri" redact:"user" required:""`
 	Scope           []CompanyID     `json:"scope"`            // the monitored companies
 	FilterSpec      string          `json:"filter_spec"`      // the filter rule; FilterAll matches everything
 	Enabled         bool            `json:"enabled"`          // a disabled hook receives and stores nothing
@@ -42,9 +40,6 @@ type Hook struct {
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"` // the time of LastUndeliverable; zero if there is none
 	HMACKeyID           string    `json:"hmac_key_id"`                           // the ID of the current key
 }
-
-// missing refuses a hook without ID or URI: after an unknown outcome of Create, the URI identifies the hook.
-func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
 
 func listHooks(paging Paging) pageList[Hook] {
 	var v validator
@@ -95,10 +90,8 @@ type CreateHookParams struct {
 }
 
 type createdHook struct {
-	ID HookID `json:"id"`
+	ID HookID `json:"id" required:""`
 }
-
-func (h *createdHook) missing() bool { return h.ID == "" }
 
 func (p CreateHookParams) check(v *validator) {
 	v.required("uri", p.URI)
@@ -257,12 +250,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 // Decode unmarshals the complete message into your own struct.
 func (m *Message) Decode(into any) error {
-	return unmarshal(&response{body: m.Raw}, into, callerOptions)
-}
-
-// readWire reads the envelope and keeps a copy of the complete message.
-func (m *Message) readWire(r *wire.Reader) {
-	m.Raw = bytes.Clone(r.Raw((*messageEnvelope)(m).readWire))
+	return unmarshal(&response{body: m.Raw}, into)
 }
 
 func (v *validator) hmacKeyID(field, value string) {

@@ -299,8 +299,8 @@ type ExtraMembers string
 // refuses it.
 func (e ExtraMembers) MarshalText() ([]byte, error) { return []byte(e.text()), nil }
 
-// encode writes nothing in a request (with omitempty): encodeBody adds the members of the body itself, but not of values in it.
-func (e ExtraMembers) encode(to *jsontext.Encoder) error {
+// encodeExtra writes nothing in a request (with omitempty): encodeBody adds the members of the body itself, but not of values in it.
+func encodeExtra(to *jsontext.Encoder, e ExtraMembers) error {
 	if e != "" && to.StackDepth() > 1 {
 		return errMembersWithin
 	}

@@ -27,7 +27,7 @@ type RawResponse struct {
 // Decode unmarshals Body, as JSON, into your own struct.
 func (r *RawResponse) Decode(into any) error {
 	received := &response{status: r.StatusCode, mediaType: exchange.MediaType(r.Header), body: r.Body}
-	return unmarshal(received, into, callerOptions)
+	return unmarshal(received, into)
 }
 
 // copied returns a copy for the caller, since the buffer of r is used again.

@@ -16,11 +16,9 @@ type PolicyService struct{ client *Client }
 
 // MerchantCategory is a merchant category code with its description.
 type MerchantCategory struct {
-	Code        MCC    `json:"code"`        // the four-digit ISO 18245 code
-	Description string `json:"description"` // the service's text
+	Code        MCC    `json:"code" required:""` // the four-digit ISO 18245 code
+	Description string `json:"description"`      // the service's text
 }
-
-func (c *MerchantCategory) missing() bool { return c.Code == "" }
 
 func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 	var v validator
@@ -51,14 +49,12 @@ const (
 
 // Policy is a program's policy. A list that was not requested is nil.
 type Policy struct {
-	DefaultAction PolicyAction   `json:"default_action"`      // allow for an open loop and deny for a closed one
-	Description   string         `json:"description"`         // the service's text
-	Categories    []CategoryRule `json:"categories,omitzero"` // the category rules
-	Merchants     []MerchantRule `json:"merchants,omitzero"`  // the merchant rules
-	Terminals     []TerminalRule `json:"terminals,omitzero"`  // the terminal rules
+	DefaultAction PolicyAction   `json:"default_action" required:""` // allow for an open loop and deny for a closed one
+	Description   string         `json:"description"`                // the service's text
+	Categories    []CategoryRule `json:"categories,omitzero"`        // the category rules
+	Merchants     []MerchantRule `json:"merchants,omitzero"`         // the merchant rules
+	Terminals     []TerminalRule `json:"terminals,omitzero"`         // the terminal rules
 }
-
-func (p *Policy) missing() bool { return p.DefaultAction == "" }
 
 // CategoryRule is a rule for a merchant category.
 type CategoryRule struct {
@@ -276,18 +272,13 @@ const (
 	RestrictionRuleTypeMustBlock RestrictionRuleType = "must_block"
 )
 
-// Restrictions is the old ruleset of a program.
+// Restrictions is the old ruleset of a program. A response has at least one of the members.
 //
 // Deprecated: use Policy.
 type Restrictions struct {
-	Type          RestrictionType           `json:"type"`           // open or close
-	TerminalRules []RestrictionTerminalRule `json:"terminal_rules"` // the rules for terminals
-	CategoryRules []RestrictionCategoryRule `json:"category_rules"` // the rules for categories
-}
-
-// missing refuses an object without members. The reference (2.10) does not mark the type as required.
-func (r *Restrictions) missing() bool {
-	return r.Type == "" && r.TerminalRules == nil && r.CategoryRules == nil
+	Type          RestrictionType           `json:"type" required:"type"`                 // open or close
+	TerminalRules []RestrictionTerminalRule `json:"terminal_rules" required:"terminals"`  // the rules for terminals
+	CategoryRules []RestrictionCategoryRule `json:"category_rules" required:"categories"` // the rules for categories
 }
 
 // RestrictionTerminalRule is an old terminal rule.

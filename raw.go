@@ -107,7 +107,7 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 		case described.op.kind == responseText:
 			_, err = decodeReportID(a)
 		default:
-			err = unmarshal(a, received.Interface(), callerOptions)
+			err = unmarshal(a, received.Interface())
 		}
 		if err == nil && unchanged {
 			received.Elem().SetBytes(bytes.Clone(a.body))
@@ -279,7 +279,7 @@ func encodeAny(body any, op *operation) ([]byte, error) {
 	if value := reflect.ValueOf(body); value.Kind() == reflect.Pointer && value.IsNil() {
 		return nil, errNull
 	}
-	if payment, ok := body.(wireWritable); ok && writesItself(body) { // without LastSent
+	if payment, ok := body.(wireWritable); ok && isOurs(reflect.Indirect(reflect.ValueOf(body)).Type()) { // without LastSent
 		var w wire.Writer
 		payment.writeWire(&w)
 		return w.Body, w.Err

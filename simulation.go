@@ -41,7 +41,7 @@ type SimulateParams struct {
 
 // SimulationResult is the result of each call. A false Success is no error.
 type SimulationResult struct {
-	Success              bool   `json:"success"`                        // whether the simulated network approved
+	Success              bool   `json:"success" required:""`            // whether the simulated network approved
 	Message              string `json:"message"`                        // the service's text
 	AuthorizationID      string `json:"authorization_id,omitzero"`      // set by Transact, Advise and Reverse
 	TransactionReference string `json:"transaction_reference,omitzero"` // set by Transact
@@ -110,28 +110,5 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	v := s.client.validator()
 	v.simulator(s.client.config)
 	p.checkFor(&v, located, authorized)
-	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
-	result := &SimulationResult{}
-	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// decode requires the member success: without it, the response must not be read as a refusal.
-func (r *SimulationResult) decode(a *response) error {
-	var received struct {
-		SimulationResult
-		Success *bool `json:"success"`
-	}
-	if err := decodeJSON(a, &received); err != nil {
-		return err
-	}
-	if received.Success == nil {
-		return a.undecodable(errMissingMember)
-	}
-	*r = received.SimulationResult
-	r.Success = *received.Success
-	return nil
+	return fetch[SimulationResult](ctx, s.client, request{op: op, account: p.AccountID, body: p, faults: v.faults})
 }

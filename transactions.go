@@ -6,40 +6,30 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
-	ID        TransactionID   `json:"id"`        // if an item has none, reading the history fails
-	ParentID  TransactionID   `json:"parent_id"` // the transaction this one belongs to; empty if there is none
+	ID        TransactionID   `json:"id" required:""` // if an item has none, reading the history fails
+	ParentID  TransactionID   `json:"parent_id"`      // the transaction this one belongs to; empty if there is none
 	AccountID AccountID       `json:"account_id"`
 	Type      TransactionType `json:"type"`
 	// TypeDescription describes the type.
 	TypeDescription   string `json:"type_description"`
-	Amount            Amount `json:"amount"`              // the base value in currency units; if an item has none, reading the history fails
+	Amount            Amount `json:"amount" required:""`  // the base value in currency units; if an item has none, reading the history fails
 	AmountCurrency    string `json:"amount_currency"`     // ISO 4217 alphabetic (currently only AUD)
 	FeeAmount         Amount `json:"fee_amount"`          // total of the fees, in currency units; also zero if none are reported
 	FeeAmountCurrency string `json:"fee_amount_currency"` // ISO 4217 alphabetic (currently only AUD)
 	// RunningBalance is the balance after the transaction, in currency units. If an item has none, reading the history fails.
-	RunningBalance         Amount    `json:"running_balance_amount"`
+	RunningBalance         Amount    `json:"running_balance_amount" required:""`
 	RunningBalanceCurrency string    `json:"running_balance_amount_currency"` // ISO 4217 alphabetic (currently only AUD)
-	OccurredAt             time.Time `json:"occurred_at"`                     // in UTC, and never zero
+	OccurredAt             time.Time `json:"occurred_at" required:""`         // in UTC, and never zero
 	CardAcceptorID         string    `json:"card_acceptor_id"`                // the merchant
 	TerminalID             string    `json:"terminal_id"`                     // the terminal
 	AcquirerID             string    `json:"acquirer_id"`                     // the acquirer
 	MerchantCategoryCode   MCC       `json:"merchant_category_code"`          // the four-digit ISO 18245 code
 	Reference              string    `json:"reference"`                       // reference data
-}
-
-func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
-
-// missing refuses transactions that cannot be identified or added up. A missing or null fee means no fee.
-func (t *Transaction) missing() bool {
-	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
 }
 
 // TransactionType is a four-digit code. Unlisted codes are kept as received. The leading zeros of a number are restored.
@@ -55,8 +45,6 @@ const (
 	TransactionTypeATMCashAuthorisation          TransactionType = "1141" // a withdrawal
 	TransactionTypeLoad                          TransactionType = "2950" // the load-type transfer
 )
-
-func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
 // ListTransactionsParams selects transactions by time, by default all. Bounds are sent in whole seconds, rounded outwards; the client then
 // drops the items outside the exact bounds, which the service's page totals still count. The service may truncate OccurredAt to whole
@@ -142,13 +130,6 @@ func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, params ListTransactionsParams) (*Page[Transaction], error) {
 	return params.list(id).page(ctx, &s.client.core)
-}
-
-// decode reads a transaction. Missing amounts must not become zero.
-func (t *Transaction) decode(d *jsontext.Decoder) error {
-	type plain Transaction
-	t.startUnset()
-	return json.UnmarshalDecode(d, (*plain)(t))
 }
 
 // readWire reads a string unchanged. If the code is a number, it restores the leading zeros.

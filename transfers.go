@@ -344,16 +344,18 @@ func (m *movement) decode(received *response) error {
 	if moved.kind == number.Number && !ascii.IsDigits(moved.text) {
 		_ = m.result.TransactionID.UnmarshalJSON([]byte(moved.text)) // 12 for 12.0
 	}
-	if m.result.missing() {
-		return &correlatedError{received.undecodable(errNotATransactionID), m.result.CorrelationID}
+	if err := m.result.unproven(); err != nil {
+		return &correlatedError{received.undecodable(err), m.result.CorrelationID}
 	}
 	return nil
 }
 
-// missing reports whether the transaction ID is not a number above zero.
-func (r *TransferResult) missing() bool {
-	id := string(r.TransactionID)
-	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
+// unproven refuses a transaction ID that is not a number above zero.
+func (r *TransferResult) unproven() error {
+	if id := string(r.TransactionID); !ascii.IsDigits(id) || strings.Trim(id, "0") == "" {
+		return errNotATransactionID
+	}
+	return nil
 }
 
 // NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again: lastSent plus

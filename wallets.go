@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/redact"
-	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // WalletTokenStatus is the state of a wallet token.
@@ -49,24 +48,17 @@ type WalletDevice struct {
 
 // UnmarshalJSON reads a device. Its device_id may appear twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
-	var members walletDeviceMembers
-	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
+	type plain WalletDevice
+	var read struct {
+		plain
+		ID firstText `json:"device_id"`
+	}
+	if err := json.Unmarshal(data, &read, decodeOptions); err != nil {
 		return withoutContent(err)
 	}
-	*d = members.device()
+	*d = WalletDevice(read.plain)
+	d.ID = string(read.ID)
 	return nil
-}
-
-// walletDeviceMembers is a WalletDevice as it arrives.
-type walletDeviceMembers struct {
-	ID              firstText `json:"device_id"`
-	Name            string    `json:"device_name"`
-	SecureElementID string    `json:"secure_element_id"`
-	Type            string    `json:"device_type"`
-}
-
-func (m *walletDeviceMembers) device() WalletDevice {
-	return WalletDevice{ID: string(m.ID), Name: m.Name, SecureElementID: m.SecureElementID, Type: m.Type}
 }
 
 // firstText keeps the first non-empty value of a repeated member.
@@ -83,7 +75,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 // WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
 	// TokenUniqueReference identifies the token, 48 characters. If a token has none, WalletTokens fails.
-	TokenUniqueReference string       `json:"token_unique_reference"`
+	TokenUniqueReference string       `json:"token_unique_reference" required:""`
 	StorageTechnology    string       `json:"storage_technology"`               // such as "device_memory" or "secure_element"
 	Device               WalletDevice `json:"device"`                           // holds the token
 	LastCommentID        string       `json:"last_comment_id"`                  // the last comment on the token
@@ -100,7 +92,7 @@ type WalletToken struct {
 	ProvisioningStatus string   `json:"provisioning_status_code,omitzero"`
 	Suspenders         []string `json:"suspenders,omitzero"` // the parties that suspended the token; optional
 	// Status is the state of the token. If a token has none, WalletTokens fails.
-	Status                    WalletTokenStatus    `json:"current_status_code"`
+	Status                    WalletTokenStatus    `json:"current_status_code" required:""`
 	StatusDescription         string               `json:"current_status_description"`                    // describes Status
 	StatusAt                  time.Time            `json:"current_status_date_time"`                      // when it changed to this status
 	CorrelationID             string               `json:"correlation_id,omitzero"`                       // optional
@@ -115,9 +107,6 @@ type WalletToken struct {
 	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
 	DeletedFromConsumerApp              bool   `json:"token_deleted_from_consumer_app"` // the wallet app no longer shows the token
 }
-
-// missing refuses a token without identity or status.
-func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
 // WalletTokens returns the wallet tokens of an account, or nil if it has none. Errors: [ErrNotFound]. Safety: read.
 // API: GET /accounts/{id}/tokens.
@@ -162,16 +151,10 @@ type WalletProvisioning struct {
 	ProductType ProductType `json:"pruduct_type"`                    // pruduct_type on the wire, as the reference spells it
 	Cardholder  *Cardholder `json:"registration"`                    // the cardholder, here with sex and e-mail address
 	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
-	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
-	ActivationData                  string `json:"activation_data,omitzero" redact:"content"`      // for the wallet with a nonce
-	EncryptedPassData               string `json:"encrypted_pass_data,omitzero" redact:"content"`  // for the wallet with a nonce
-	EphemeralPublicKey              string `json:"ephemeral_public_key,omitzero" redact:"content"` // for the wallet with a nonce
-}
-
-// missing refuses a response without the data of either kind of wallet: the other members are not enough to provision a wallet.
-func (w *WalletProvisioning) missing() bool {
-	return w.IssuerInitiatedDigitizationData == "" &&
-		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
+	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content" required:"data"`
+	ActivationData                  string `json:"activation_data,omitzero" redact:"content" required:"pass"`      // for the wallet with a nonce
+	EncryptedPassData               string `json:"encrypted_pass_data,omitzero" redact:"content" required:"pass"`  // for the wallet with a nonce
+	EphemeralPublicKey              string `json:"ephemeral_public_key,omitzero" redact:"content" required:"pass"` // for the wallet with a nonce
 }
 
 // WalletProvider is one of three wallet services, as the operator names it.
@@ -236,8 +219,8 @@ func (k EphemeralKey) LogValue() slog.Value { return k[0].LogValue() }
 
 func (k EphemeralKey) MarshalText() ([]byte, error) { return k[0].MarshalText() }
 
-// encode writes the key for the service, in Base64.
-func (k EphemeralKey) encode(e *jsontext.Encoder) error {
+// encodeKey writes a key for the service, in Base64.
+func encodeKey(e *jsontext.Encoder, k EphemeralKey) error {
 	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
 }
 
@@ -280,16 +263,3 @@ func (r *response) checkData() error {
 	}
 	return nil
 }
-
-// readWire reads a device and replaces d entirely, as [WalletDevice.UnmarshalJSON] does.
-func (d *WalletDevice) readWire(r *wire.Reader) {
-	members := &walletDeviceMembers{}
-	if !r.Null() {
-		members.readWire(r)
-		r.FlushStrings()
-	}
-	*d = members.device()
-}
-
-// readWire keeps a value that was read before.
-func (t *firstText) readWire(r *wire.Reader) { wire.FirstText((*string)(t), r) }

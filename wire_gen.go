@@ -2,23 +2,22 @@
 
 package prepaid
 
-import (
-	"slices"
-
-	"github.com/cardprograms/prepaid/internal/wire"
-)
+import "github.com/cardprograms/prepaid/internal/wire"
 
 func (v *Account) readWire(r *wire.Reader) {
-	v.startUnset()
+	found := uint(0)
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "account_id":
+			found |= r.Required(1 << 0)
 			wire.Text((*string)(&v.ID), r)
 		case "external_account_id":
 			wire.Text(&v.ExternalAccountID, r)
 		case "company_id":
+			found |= r.Required(1 << 1)
 			wire.Integer(&v.CompanyID, r)
 		case "balance":
+			found |= r.Required(1 << 2)
 			v.Balance.readWire(r)
 		case "card_number":
 			wire.Text(&v.CardNumber, r)
@@ -29,6 +28,7 @@ func (v *Account) readWire(r *wire.Reader) {
 		case "product_type":
 			wire.Text((*string)(&v.ProductType), r)
 		case "status":
+			found |= r.Required(1 << 3)
 			wire.Text((*string)(&v.Status), r)
 		case "is_plastic_enabled":
 			wire.Bool(&v.PlasticEnabled, r)
@@ -70,37 +70,74 @@ func (v *Account) readWire(r *wire.Reader) {
 			wire.Integer(&v.CardholderType, r)
 		}
 	}
+	if found != 1<<4-1 {
+		r.Fallback()
+	}
 }
 
-func (v *AccountSummary) readWire(r *wire.Reader) {
-	v.startUnset()
+func (v *Transaction) readWire(r *wire.Reader) {
+	found := uint(0)
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
-		case "external_account_id":
-			wire.Text(&v.ExternalAccountID, r)
-		case "company_id":
-			wire.Integer(&v.CompanyID, r)
-		case "balance":
-			v.Balance.readWire(r)
-		case "card_number":
-			wire.Text(&v.CardNumber, r)
-		case "plastic_expiry":
-			wire.Time(&v.PlasticExpiry, r)
-		case "product_type":
-			wire.Text((*string)(&v.ProductType), r)
-		case "status":
-			wire.Text((*string)(&v.Status), r)
-		case "is_plastic_enabled":
-			wire.Bool(&v.PlasticEnabled, r)
-		case "first_transaction_occurred_at":
-			wire.Time(&v.FirstTransactionOccurredAt, r)
-		case "last_transaction_occurred_at":
-			wire.Time(&v.LastTransactionOccurredAt, r)
+		case "id":
+			found |= r.Required(1 << 0)
+			v.ID.readWire(r)
+		case "parent_id":
+			v.ParentID.readWire(r)
+		case "account_id":
+			wire.Text((*string)(&v.AccountID), r)
+		case "type":
+			v.Type.readWire(r)
+		case "type_description":
+			wire.Text(&v.TypeDescription, r)
+		case "amount":
+			found |= r.Required(1 << 1)
+			v.Amount.readWire(r)
+		case "amount_currency":
+			wire.Text(&v.AmountCurrency, r)
+		case "fee_amount":
+			v.FeeAmount.readWire(r)
+		case "fee_amount_currency":
+			wire.Text(&v.FeeAmountCurrency, r)
+		case "running_balance_amount":
+			found |= r.Required(1 << 2)
+			v.RunningBalance.readWire(r)
+		case "running_balance_amount_currency":
+			wire.Text(&v.RunningBalanceCurrency, r)
+		case "occurred_at":
+			found |= r.Required(1 << 3)
+			wire.Time(&v.OccurredAt, r)
+		case "card_acceptor_id":
+			wire.Text(&v.CardAcceptorID, r)
+		case "terminal_id":
+			wire.Text(&v.TerminalID, r)
+		case "acquirer_id":
+			wire.Text(&v.AcquirerID, r)
+		case "merchant_category_code":
+			v.MerchantCategoryCode.readWire(r)
+		case "reference":
+			wire.Text(&v.Reference, r)
+		}
+	}
+	if found != 1<<4-1 || v.OccurredAt.IsZero() {
+		r.Fallback()
+	}
+}
+
+func (v *transferResponse) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "transaction_id":
+			v.TransactionID.readWire(r)
+		case "correlation_id":
+			v.CorrelationID.readWire(r)
 		}
 	}
 }
 
-func (v *plainCardholder) readWire(r *wire.Reader) {
+func (v *Cardholder) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }
+
+func (v *Cardholder) readMembers(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "title":
@@ -133,197 +170,6 @@ func (v *plainCardholder) readWire(r *wire.Reader) {
 	}
 }
 
-func (v *plainPortalIdentifier) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "client_id":
-			wire.Text(&v.ClientID, r)
-		case "program_id":
-			wire.Text(&v.ProgramID, r)
-		case "cardholder_id":
-			wire.Text(&v.CardholderID, r)
-		}
-	}
-}
-
-func (v *Transaction) readWire(r *wire.Reader) {
-	v.startUnset()
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			v.ID.readWire(r)
-		case "parent_id":
-			v.ParentID.readWire(r)
-		case "account_id":
-			wire.Text((*string)(&v.AccountID), r)
-		case "type":
-			v.Type.readWire(r)
-		case "type_description":
-			wire.Text(&v.TypeDescription, r)
-		case "amount":
-			v.Amount.readWire(r)
-		case "amount_currency":
-			wire.Text(&v.AmountCurrency, r)
-		case "fee_amount":
-			v.FeeAmount.readWire(r)
-		case "fee_amount_currency":
-			wire.Text(&v.FeeAmountCurrency, r)
-		case "running_balance_amount":
-			v.RunningBalance.readWire(r)
-		case "running_balance_amount_currency":
-			wire.Text(&v.RunningBalanceCurrency, r)
-		case "occurred_at":
-			wire.Time(&v.OccurredAt, r)
-		case "card_acceptor_id":
-			wire.Text(&v.CardAcceptorID, r)
-		case "terminal_id":
-			wire.Text(&v.TerminalID, r)
-		case "acquirer_id":
-			wire.Text(&v.AcquirerID, r)
-		case "merchant_category_code":
-			v.MerchantCategoryCode.readWire(r)
-		case "reference":
-			wire.Text(&v.Reference, r)
-		}
-	}
-}
-
-func (v *transferResponse) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "transaction_id":
-			v.TransactionID.readWire(r)
-		case "correlation_id":
-			v.CorrelationID.readWire(r)
-		}
-	}
-}
-
-func (v *WalletToken) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "token_unique_reference":
-			wire.Text(&v.TokenUniqueReference, r)
-		case "storage_technology":
-			wire.Text(&v.StorageTechnology, r)
-		case "device":
-			v.Device.readWire(r)
-		case "last_comment_id":
-			wire.Text(&v.LastCommentID, r)
-		case "token_type":
-			wire.Text(&v.Type, r)
-		case "payment_app_instance_id":
-			wire.Text(&v.PaymentAppInstanceID, r)
-		case "wallet_id":
-			wire.Text(&v.WalletID, r)
-		case "token_requestor_name":
-			wire.Text(&v.TokenRequestorName, r)
-		case "token_requestor_id":
-			wire.Text(&v.TokenRequestorID, r)
-		case "token_assurance_level":
-			wire.Text(&v.TokenAssuranceLevel, r)
-		case "provisioning_status_description":
-			wire.Text(&v.ProvisioningStatusDescription, r)
-		case "provisioning_status_code":
-			wire.Text(&v.ProvisioningStatus, r)
-		case "suspenders":
-			wire.List(&v.Suspenders, r, wire.Text)
-		case "current_status_code":
-			wire.Text((*string)(&v.Status), r)
-		case "current_status_description":
-			wire.Text(&v.StatusDescription, r)
-		case "current_status_date_time":
-			wire.Time(&v.StatusAt, r)
-		case "correlation_id":
-			wire.Text(&v.CorrelationID, r)
-		case "activation_code_expiration_date_time":
-			wire.Time(&v.ActivationCodeExpiresAt, r)
-		case "final_tokenization_decision":
-			wire.Text((*string)(&v.FinalTokenizationDecision), r)
-		case "token_activated_date_time":
-			wire.Time(&v.ActivatedAt, r)
-		case "digitization_request_date_time":
-			wire.Time(&v.DigitizationRequestedAt, r)
-		case "account_pan_sequence_number":
-			wire.Text(&v.PANSequenceNumber, r)
-		case "expiration_date":
-			wire.Text(&v.ExpirationDate, r)
-		case "token_suffix":
-			wire.Text(&v.TokenSuffix, r)
-		case "primary_account_number_unique_reference":
-			wire.Text(&v.PrimaryAccountNumberUniqueReference, r)
-		case "token_deleted_from_consumer_app":
-			wire.Bool(&v.DeletedFromConsumerApp, r)
-		}
-	}
-}
-
-func (v *walletDeviceMembers) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "device_id":
-			v.ID.readWire(r)
-		case "device_name":
-			wire.Text(&v.Name, r)
-		case "secure_element_id":
-			wire.Text(&v.SecureElementID, r)
-		case "device_type":
-			wire.Text(&v.Type, r)
-		}
-	}
-}
-
-func (v *Hook) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			wire.Text((*string)(&v.ID), r)
-		case "uri":
-			wire.Text(&v.URI, r)
-		case "scope":
-			wire.List(&v.Scope, r, wire.Integer)
-		case "filter_spec":
-			wire.Text(&v.FilterSpec, r)
-		case "enabled":
-			wire.Bool(&v.Enabled, r)
-		case "reliability_mode":
-			wire.Text((*string)(&v.ReliabilityMode), r)
-		case "last_undeliverable":
-			wire.Text((*string)(&v.LastUndeliverable), r)
-		case "last_undeliverable_timestamp":
-			wire.Time(&v.LastUndeliverableAt, r)
-		case "hmac_key_id":
-			wire.Text(&v.HMACKeyID, r)
-		}
-	}
-}
-
-func (v *messageEnvelope) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "id":
-			wire.Text((*string)(&v.ID), r)
-		case "hook_id":
-			wire.Text((*string)(&v.HookID), r)
-		case "timestamp":
-			wire.Time(&v.Timestamp, r)
-		case "type":
-			wire.Text((*string)(&v.Type), r)
-		}
-	}
-}
-
-func (v *MerchantCategory) readWire(r *wire.Reader) {
-	for name, ok := r.First(); ok; name, ok = r.Next() {
-		switch string(name) {
-		case "code":
-			v.Code.readWire(r)
-		case "description":
-			wire.Text(&v.Description, r)
-		}
-	}
-}
-
 func (v *FreeText) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
@@ -351,6 +197,21 @@ func (v *FreeText) readWire(r *wire.Reader) {
 			wire.Text(&v.Dec1, r)
 		case "free_dec2":
 			wire.Text(&v.Dec2, r)
+		}
+	}
+}
+
+func (v *PortalIdentifier) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }
+
+func (v *PortalIdentifier) readMembers(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "client_id":
+			wire.Text(&v.ClientID, r)
+		case "program_id":
+			wire.Text(&v.ProgramID, r)
+		case "cardholder_id":
+			wire.Text(&v.CardholderID, r)
 		}
 	}
 }
@@ -450,103 +311,67 @@ func (AccountStatus) values() []string {
 	return []string{string(AccountStatusActive), string(AccountStatusPreActive), string(AccountStatusInactive), string(AccountStatusDeactivated), string(AccountStatusLostOrStolen), string(AccountStatusExpired), string(AccountStatusSuspectedFraud), string(AccountStatusClosed), string(AccountStatusInactivePINTriesExceeded), string(AccountStatusVendorInactive), string(AccountStatusReplaced)}
 }
 
-func (a AccountStatus) known() bool { return slices.Contains(a.values(), string(a)) }
-
 func (AccountType) values() []string {
 	return []string{string(AccountTypeProxy), string(AccountTypeLedger)}
 }
-
-func (a AccountType) known() bool { return slices.Contains(a.values(), string(a)) }
 
 func (ErrorCode) values() []string {
 	return []string{string(CodeInvalidRequest), string(CodeUnsupportedGrantType), string(CodeInvalidClient), string(CodeServerError), string(CodeUnauthorized), string(CodeBadApplicationID), string(CodeBadKeyID), string(CodeBadEphemeralKey), string(CodeBadAccount), string(CodeInvalidURI), string(CodeInvalidScope), string(CodeInvalidFilterSpec), string(CodeInvalidEnabled), string(CodeInvalidReliabilityMode), string(CodeInvalidHMACKeyID), string(CodeInvalidHMACKeySecret), string(CodeNoResponse), string(CodeInvalidHookID), string(CodeInvalidMessageID)}
 }
 
-func (e ErrorCode) known() bool { return slices.Contains(e.values(), string(e)) }
-
 func (FundingException) values() []string {
 	return []string{string(FundingExceptionNone), string(FundingExceptionRestrictionsNotSatisfiable), string(FundingExceptionExhausted)}
 }
-
-func (f FundingException) known() bool { return slices.Contains(f.values(), string(f)) }
 
 func (FundingOutcome) values() []string {
 	return []string{string(FundingOutcomeApproved), string(FundingOutcomeDeclined)}
 }
 
-func (f FundingOutcome) known() bool { return slices.Contains(f.values(), string(f)) }
-
 func (MessageType) values() []string { return []string{string(MessageTypeTransaction)} }
 
-func (m MessageType) known() bool { return slices.Contains(m.values(), string(m)) }
-
 func (PINHash) values() []string { return []string{string(PINHashSHA256), string(PINHashSHA512)} }
-
-func (p PINHash) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (PolicyAction) values() []string {
 	return []string{string(PolicyActionAllow), string(PolicyActionDeny)}
 }
 
-func (p PolicyAction) known() bool { return slices.Contains(p.values(), string(p)) }
-
 func (ProductType) values() []string {
 	return []string{string(ProductTypeReloadable), string(ProductTypeGift), string(ProductTypeLoyalty)}
 }
-
-func (p ProductType) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (ReliabilityMode) values() []string {
 	return []string{string(ReliabilityModeNone), string(ReliabilityModeStoreUndeliverable)}
 }
 
-func (r ReliabilityMode) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (RequestType) values() []string {
 	return []string{string(RequestTypeNew), string(RequestTypeReplace)}
 }
-
-func (r RequestType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RestrictionRuleType) values() []string {
 	return []string{string(RestrictionRuleTypeMustAllow), string(RestrictionRuleTypeMustBlock)}
 }
 
-func (r RestrictionRuleType) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (RestrictionType) values() []string {
 	return []string{string(RestrictionTypeOpen), string(RestrictionTypeClose)}
 }
 
-func (r RestrictionType) known() bool { return slices.Contains(r.values(), string(r)) }
-
 func (Sex) values() []string { return []string{string(SexMale), string(SexFemale)} }
-
-func (s Sex) known() bool { return slices.Contains(s.values(), string(s)) }
 
 func (SimulatedType) values() []string {
 	return []string{string(SimulatedTypePurchase), string(SimulatedTypeWithdrawal), string(SimulatedTypePOSCredit)}
 }
 
-func (s SimulatedType) known() bool { return slices.Contains(s.values(), string(s)) }
-
 func (TokenizationDecision) values() []string {
 	return []string{string(TokenizationDecisionUnknown), string(TokenizationDecisionDigitisationDeclined), string(TokenizationDecisionDigitisationApproved), string(TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired)}
 }
-
-func (t TokenizationDecision) known() bool { return slices.Contains(t.values(), string(t)) }
 
 func (TransactionType) values() []string {
 	return []string{string(TransactionTypeClearing), string(TransactionTypePOSCredit), string(TransactionTypeClearingCreditBack), string(TransactionTypePurchaseAuthorisation), string(TransactionTypePurchaseAuthorisationReversal), string(TransactionTypeClearingReversal), string(TransactionTypeATMCashAuthorisation), string(TransactionTypeLoad)}
 }
 
-func (t TransactionType) known() bool { return slices.Contains(t.values(), string(t)) }
-
 func (WalletTokenStatus) values() []string {
 	return []string{string(WalletTokenStatusUnknown), string(WalletTokenStatusUnmapped), string(WalletTokenStatusActive), string(WalletTokenStatusSuspended), string(WalletTokenStatusDeleted)}
 }
-
-func (w WalletTokenStatus) known() bool { return slices.Contains(w.values(), string(w)) }
 
 func (p CreateAccountParams) Validate() error { return validated(p.check) }
 

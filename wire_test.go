@@ -3,6 +3,7 @@
 package prepaid
 
 import (
+	"bytes"
 	"os"
 	"reflect"
 	"regexp"
@@ -34,26 +35,14 @@ var plainBodies = []string{
 		`"free_int1":"9","free_int2":"10","free_dec1":"1.1","free_dec2":"1.2","q":"q"},"portal_identifier":{"client_id":"1","program_id":"2","cardholder_id":"3","w":true},` +
 		`"unknown":[1,-2.5e-3,{"deep":[true,false,null,"a\\b\/"]},""]}`,
 	`{"status":"first","personal":{"title":"a","last_name":"b"},"status":"second","personal":{"title":null},"is_compliant":true,"is_compliant":null}`,
-	`{"personal":{"last_name":"b"},"personal":null,"free_text":null,"portal_identifier":null,"company_id":null,"balance":"12.5"}`,
+	`{"personal":{"last_name":"b"},"personal":null,"free_text":null,"portal_identifier":null,"card_holder_type":null,"balance":"12.5"}`,
 	`{"id":"17","parent_id":12.0,"amount":1e2,"merchant_category_code":"0742","occurred_at":"","reference":"` + strings.Repeat("long ", 50) + `"}`,
 	`{"account_id":12,"external_account_id":-1.5e3,"status":7,"client_id":7,"client_account_key":0,"card_holder_type":1,"personal":{"postcode":1,"mobile_number":491570156,` +
 		`"passport":{"passport_number":1234}},"free_text":{"free_int1":101,"free_dec1":1.10},"portal_identifier":{"client_id":12.0}}`,
 	`{"id":17,"type":1118,"acquirer_id":12,"terminal_id":0,"reference":1.50,"amount_currency":36,"merchant_category_code":742,"amount":"-5","running_balance_amount":"0","fee_amount":null}`,
-	`{"type":7,"merchant_category_code":"7","type_description":null,"amount":null}`, `{"type":"7","type":8.0,"running_balance_amount":1,"running_balance_amount":null}`,
+	`{"type":7,"merchant_category_code":"7","type_description":null,"fee_amount":null}`, `{"type":"7","type":8.0,"fee_amount":1,"fee_amount":null}`,
 	`{"transaction_id":17,"correlation_id":"c"}`, `{"transaction_id":17,"correlation_id":7}`,
 	`{"transaction_id":{"other":[1]},"correlation_id":null}`,
-	`{"code":742,"description":"Veterinary"}`, `{"code":"5411","description":null}`, `{"code":"0742","code":null}`,
-	`{"id":"h","uri":"https://a.example/","scope":[1,-2,null,40000],"filter_spec":"*","enabled":true,"reliability_mode":"none","last_undeliverable":"m",` +
-		`"last_undeliverable_timestamp":"2026-05-06T07:08:09Z","hmac_key_id":"k"}`, `{"scope":[],"scope":null}`, `{"scope":[1,2,3],"scope":[ ]}`,
-	`{"id":"m","hook_id":"h","timestamp":"2026-05-06T07:08:09.5Z","type":"transaction","payload":{"amount":12.50,"deep":[[1]]},"more":"Zoë"}`, `{ "id" : 7 , "type" : null }`,
-	`{"token_unique_reference":"T","storage_technology":"server","device":{"device_id":"","device_name":"Zo\u00eb","device_id":"D","secure_element_id":"S","device_type":"phone",` +
-		`"device_id":[1]},"last_comment_id":1,"token_type":"cof_token","payment_app_instance_id":"p","wallet_id":"w","token_requestor_name":"n","token_requestor_id":12,` +
-		`"token_assurance_level":"0","provisioning_status_description":"d","provisioning_status_code":"success","suspenders":["a","",null,"b","c","long enough to move",7],` +
-		`"current_status_code":"active","current_status_description":"s","current_status_date_time":"2026-05-06T07:08:09Z","correlation_id":"c",` +
-		`"activation_code_expiration_date_time":null,"final_tokenization_decision":"unknown","token_activated_date_time":"2026-05-06","digitization_request_date_time":"",` +
-		`"account_pan_sequence_number":"001","expiration_date":"0129","token_suffix":"1234","primary_account_number_unique_reference":"u","token_deleted_from_consumer_app":false}`,
-	`{"token_unique_reference":"T","device":{"device_id":"D","device_name":"N"},"current_status_code":"active","device":{"device_type":"x"}}`,
-	`{"device":{"device_id":"D","device_id":null},"device":null,"suspenders":[]}`, `{"device":{"device_id":7,"device_id":"8"}}`, `{"suspenders":["a"],"suspenders":null}`,
 }
 
 // otherBodies are left to decodeOptions, which accept some of them.
@@ -66,12 +55,28 @@ var otherBodies = []string{
 	`{"plastic_expiry":"2026-01-01"}`, `{"plastic_expiry":"2026-01-01T10:00"}`, `{"plastic_expiry":5}`, `{"plastic_expiry":"20\u00326-01-01T00:00:00Z"}`, `{"personal":[]}`, `{"personal":"x"}`,
 	`{"personal":{"primary_address":null}}`, `{"personal":{"primary_address":3}}`, `{"personal":{"date_of_birth":"1980-02-31"}}`, `{"personal":{"date_of_birth":null}}`, `{"id":true}`, `{"id":1.50}`, `{"id":-}`,
 	`{"merchant_category_code":742}`, `{"merchant_category_code":"742"}`, `{"merchant_category_code":null}`, `{"merchant_category_code":"` + "é" + `"}`, `{"transaction_id":-}`, `{"transaction_id":"\u00"}`,
-	`{"scope":["1"]}`, `{"scope":[1.0]}`, `{"scope":{}}`, `{"scope":[1`, `{"suspenders":[true]}`, `{"suspenders":"a"}`, `{"device":"x"}`, `{"device":[]}`, `{"device":{"device_id":true}}`, `{"enabled":"true"}`,
 	strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), strings.Repeat(`{"a":`, 20_000),
 }
 
-// sameAsOptions reads body in both ways and reports whether it was plain. Plain text must read the same.
+// requiredMembers are the required members of all types.
+const requiredMembers = `"account_id":"E","company_id":7,"balance":0,"status":"active","id":"1","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06"`
+
+// sameAsOptions reads body, and body with the required members in front, in both ways. It reports whether one was plain. Plain text must
+// read the same.
 func sameAsOptions[T any](t *testing.T, body []byte) bool {
+	t.Helper()
+	with := []byte("{" + requiredMembers)
+	if object, ok := bytes.CutPrefix(bytes.TrimSpace(body), []byte("{")); ok {
+		if rest := bytes.TrimSpace(object); len(rest) == 0 || rest[0] != '}' {
+			with = append(with, ',')
+		}
+		plain := same[T](t, body)
+		return same[T](t, append(with, object...)) || plain
+	}
+	return same[T](t, body)
+}
+
+func same[T any](t *testing.T, body []byte) bool {
 	t.Helper()
 	var item T
 	plain := wire.Read(body, any(&item).(wireReadable).readWire)
@@ -95,13 +100,8 @@ func sameAsOptions[T any](t *testing.T, body []byte) bool {
 // comparisons are the types read on the fast path, except those inside others.
 var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
 	reflect.TypeFor[Account]():          sameAsOptions[Account],
-	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
 	reflect.TypeFor[Transaction]():      sameAsOptions[Transaction],
 	reflect.TypeFor[transferResponse](): sameAsOptions[transferResponse],
-	reflect.TypeFor[WalletToken]():      sameAsOptions[WalletToken],
-	reflect.TypeFor[Hook]():             sameAsOptions[Hook],
-	reflect.TypeFor[Message]():          sameAsOptions[Message],
-	reflect.TypeFor[MerchantCategory](): sameAsOptions[MerchantCategory],
 }
 
 func sameForAll(t *testing.T, body []byte) (plain int) {
@@ -117,7 +117,7 @@ func sameForAll(t *testing.T, body []byte) (plain int) {
 // Every type with a generated reader is a comparison, or inside one.
 func TestEveryGeneratedReaderIsCompared(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{"plainCardholder": true, "plainPortalIdentifier": true, "walletDeviceMembers": true, "messageEnvelope": true} // Cardholder, PortalIdentifier, WalletDevice, Message
+	seen := map[string]bool{}
 	var walk func(reflect.Type)
 	walk = func(of reflect.Type) {
 		switch of.Kind() {
@@ -135,7 +135,7 @@ func TestEveryGeneratedReaderIsCompared(t *testing.T) {
 	}
 	source, err := os.ReadFile("wire_gen.go")
 	require.NoError(t, err)
-	readers := regexp.MustCompile(`(?m)^func \(v \*(\w+)\) readWire`).FindAllStringSubmatch(string(source), -1)
+	readers := regexp.MustCompile(`(?m)^func \(v \*(\w+)\) read`).FindAllStringSubmatch(string(source), -1)
 	require.NotEmpty(t, readers)
 	for _, reader := range readers {
 		require.True(t, seen[reader[1]], reader[1])
@@ -172,7 +172,6 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 		return fixture.Response.Body
 	}
 	require.True(t, sameAsOptions[Account](t, body("Accounts.Get/200")))
-	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
 	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
 	items, ok := readItems[Transaction](body("Accounts.Transactions/200"))
 	require.True(t, ok)
@@ -295,7 +294,7 @@ func TestWireWriterRefuses(t *testing.T) {
 // A service that writes every date with a time, or every empty member, does not make long lists slow.
 func TestCardholderIsKeptAtLittleCost(t *testing.T) {
 	for _, member := range []string{`"title":""`, `"sex":"X"`, `"date_of_birth":"1990-05-03T14:00:00Z"`} {
-		body := []byte(`{"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
+		body := []byte("{" + requiredMembers + `,"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
 			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
 		var account Account
 		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, wire.Read(body, account.readWire)) }), 20.0, member)

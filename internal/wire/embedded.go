@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"bytes"
 	"encoding"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,41 +11,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DecodeEmbedded decodes a struct that embeds structs of accepted types, at any depth: each of them alone with decode, from the object of the
-// whole struct, then all its members. It skips any other value, and one that reads its own JSON.
-func DecodeEmbedded(d *jsontext.Decoder, value any, accept func(reflect.Type) bool, decode func(body []byte, part any) error) error {
+// Peek returns the value that d reads next, nil if it is malformed. d is the Decoder of json.Unmarshal, which has its whole text in memory.
+func Peek(d *jsontext.Decoder) jsontext.Value {
+	next := bytes.NewBuffer(bytes.TrimLeft(d.UnreadBuffer(), " \t\r\n,:"))
+	value, _ := jsontext.NewDecoder(next, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)).ReadValue()
+	return value
+}
+
+// ReadsItself reports whether the type of a value has its own way to read JSON.
+func ReadsItself(value any) bool {
 	switch value.(type) {
 	case json.Unmarshaler, json.UnmarshalerFrom, encoding.TextUnmarshaler:
-		return ErrSkip
+		return true
 	}
+	return false
+}
+
+// Embedded returns pointers to the structs of accepted types that a struct embeds, at any depth. For one that is embedded under an
+// unexported name, the pointer is to another value.
+func Embedded(value any, accept func(reflect.Type) bool) (parts []any) {
 	to := reflect.ValueOf(value).Elem()
-	// Deterministic is for encoding. Here it marks the struct whose embedded structs have been decoded.
-	if done, _ := json.GetOption(d.Options(), json.Deterministic); to.Kind() != reflect.Struct || done && d.StackDepth() == 0 {
-		return ErrSkip
-	}
-	found := paths(to.Type(), accept, nil)
-	if len(found) == 0 {
-		return ErrSkip
-	}
-	body, err := d.ReadValue()
-	start := d.InputOffset() - int64(len(body))
-	for _, path := range found {
+	for _, path := range paths(to.Type(), accept, nil) {
 		part := at(to, path)
-		if err != nil || !part.IsValid() {
+		if !part.IsValid() {
 			continue
 		}
-		if part = part.Addr(); !part.CanInterface() { // embedded under an unexported name: the rules are checked on another value
+		if part = part.Addr(); !part.CanInterface() {
 			part = reflect.New(part.Type().Elem())
 		}
-		err = decode(body, part.Interface())
+		parts = append(parts, part.Interface())
 	}
-	if err == nil {
-		err = json.Unmarshal(body, value, d.Options(), json.Deterministic(true))
-	}
-	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		semantic.ByteOffset += start
-	}
-	return err
+	return parts
 }
 
 // paths returns the indexes of the accepted types in a struct. outer are the structs around it.

@@ -15,6 +15,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -49,15 +50,10 @@ type span struct {
 	start, end int
 }
 
-// Recorded is a value that records the JSON from which it was read.
-type Recorded interface {
-	// Record is called when the texts of the item are stored. raw is the value as received, and shares memory with the
-	// response; exact reports whether the value would be written in the same way.
-	Record(raw []byte, exact bool)
-}
-
+// record is a call of keep that waits until the texts of the item are stored.
 type record struct {
-	of    Recorded
+	of    any
+	keep  func(of any, raw []byte, exact bool)
 	raw   []byte
 	exact bool
 }
@@ -127,22 +123,24 @@ func (r *Reader) FlushStrings() {
 			*s.to = texts[s.start:s.end]
 		}
 		for _, record := range r.records {
-			record.of.Record(record.raw, record.exact)
+			record.keep(record.of, record.raw, record.exact)
 		}
 	}
 	clear(r.records)
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }
 
-// Record reads a value with the function read and passes the JSON to value.Record. An item has each such value at most once.
-func (r *Reader) Record(value Recorded, read func(*Reader)) {
-	if slices.ContainsFunc(r.records, func(earlier record) bool { return earlier.of == value }) {
+// Record reads a value with the function read. When the texts of the item are stored, it calls keep with the pointer of, and with the value as
+// received, which shares memory with the response; exact reports whether the value would be written in the same way. An item has each such
+// value at most once.
+func (r *Reader) Record(of any, read func(*Reader), keep func(of any, raw []byte, exact bool)) {
+	if slices.ContainsFunc(r.records, func(earlier record) bool { return earlier.of == of }) {
 		r.Fallback()
 	}
 	r.inexact, r.recording = false, true
 	raw := r.Raw(read)
 	r.recording = false
-	r.records = append(r.records, record{value, raw, !r.inexact})
+	r.records = append(r.records, record{of, keep, raw, !r.inexact})
 }
 
 // Raw reads a value with the function read and returns its bytes, which share memory with the body.
@@ -222,6 +220,14 @@ func (r *Reader) Next() (name []byte, ok bool) {
 		return nil, false
 	}
 	return r.name()
+}
+
+// Required returns mark for a required member, whose value is next. Null and empty text are not plain.
+func (r *Reader) Required(mark uint) uint {
+	if c := r.peek(); c == 'n' || c == '"' && bytes.HasPrefix(r.data[r.pos:], []byte(`""`)) {
+		r.Fallback()
+	}
+	return mark
 }
 
 func (r *Reader) name() ([]byte, bool) {

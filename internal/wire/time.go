@@ -18,6 +18,9 @@ func ParseTime(text string) (moment, day time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, time.Time{}, true
 	}
+	if moment, ok = plainTime(text); ok {
+		return moment, moment, true
+	}
 	p := timeParser{rest: text, ok: true}
 	year := p.number(4, 9999)
 	extended := p.skip("-")
@@ -119,7 +122,7 @@ func (p *timeParser) offset() time.Duration {
 }
 
 // plainTime reads a date-time in the form of TimeLayout; it returns false for any other form.
-func plainTime(b []byte) (time.Time, bool) {
+func plainTime(b string) (time.Time, bool) {
 	if len(b) != len(TimeLayout) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != 'Z' {
 		return time.Time{}, false
 	}

@@ -24,21 +24,6 @@ func Text(to *string, r *Reader) {
 	r.Set(to, text) // also for null: an earlier member may have set it
 }
 
-// FirstText is Text for a member that may be repeated: the first value that is not empty counts, and null has no effect.
-func FirstText(to *string, r *Reader) {
-	seen := *to != ""
-	for _, s := range r.spans {
-		seen = seen || s.to == to && s.start < s.end
-	}
-	switch {
-	case seen:
-		r.skip(0)
-	case r.Null():
-	default:
-		Text(to, r)
-	}
-}
-
 // StringOrInteger reads a string or a whole number. It returns a number in plain form: 12 for 12.0. For null it returns
 // nil. The result is valid until the next string is read.
 func (r *Reader) StringOrInteger() (text []byte, bare bool) {
@@ -103,13 +88,9 @@ func Time(to *time.Time, r *Reader) {
 		}
 		return
 	}
-	t, ok := plainTime(text)
-	if !ok {
-		if t, _, ok = ParseTime(string(text)); !ok {
-			r.Fallback()
-		}
+	if *to, _, ok = ParseTime(string(text)); !ok {
+		r.Fallback()
 	}
-	*to = t
 }
 
 // Optional reads a value that may be absent. Null sets nil.
@@ -132,21 +113,4 @@ func Struct[T any](to *T, r *Reader, read func(*T, *Reader)) {
 		return
 	}
 	read(to, r)
-}
-
-// List reads an array. Null sets nil.
-func List[T any](to *[]T, r *Reader, read func(*T, *Reader)) {
-	if r.Null() {
-		*to = nil
-		return
-	}
-	list := []T{}
-	for more := r.enter('[', ']'); more; more = r.another(']') {
-		if len(list) > 0 && len(list) == cap(list) {
-			r.FlushStrings() // before the elements move
-		}
-		list = extend(list)
-		read(&list[len(list)-1], r)
-	}
-	*to = list
 }

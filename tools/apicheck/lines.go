@@ -100,7 +100,7 @@ func (w *writer) fields(owner string, s *types.Struct) {
 			}
 			continue
 		}
-		tag := s.Tag(i)
+		tag, _, _ := strings.Cut(s.Tag(i), " required:") // it is not part of the format
 		if tag != "" {
 			tag = " `" + tag + "`"
 		}

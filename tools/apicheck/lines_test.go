@@ -40,7 +40,7 @@ func TestLines(t *testing.T) {
 			[]string{"func Do(int, ...func(string) error) (map[string]any, error)"},
 		},
 		"fields with tags, and those of private embedded structs": {
-			"type T struct {\n\tA int `json:\"a\"`\n\tb int\n\tinner\n\tOther\n}\ntype inner struct{ C bool }\ntype Other struct{}",
+			"type T struct {\n\tA int `json:\"a\" required:\"\"`\n\tb int\n\tinner\n\tOther\n}\ntype inner struct{ C bool }\ntype Other struct{}",
 			[]string{"embedded T.Other Other", "field T.A int `json:\"a\"`", "field T.C bool", "type Other struct", "type T struct"},
 		},
 		"methods of values and of pointers, promoted ones too": {

@@ -23,7 +23,7 @@ const head = "// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\
 
 func (p *pkg) generate() ([]byte, error) {
 	g := &generator{pkg: p}
-	g.line(head + "import (\n\"slices\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)")
+	g.line(head + "import \"github.com/cardprograms/prepaid/internal/wire\"")
 	for i, function := range []func(*types.Named) error{g.reader, g.writer} {
 		g.method, g.todo = []string{"readWire", "writeWire"}[i], p.lists[i]
 		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
@@ -55,11 +55,7 @@ func (p *pkg) generateKnown(out *bytes.Buffer) {
 		for _, c := range constants[name] {
 			values = append(values, "string("+c.Name()+")")
 		}
-		fmt.Fprintf(out, `
-func (%[2]s) values() []string { return []string{%[3]s} }
-
-func (%[1]s %[2]s) known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
-`, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
+		fmt.Fprintf(out, "\nfunc (%s) values() []string { return []string{%s} }\n", name, strings.Join(values, ", "))
 	}
 }
 
@@ -116,31 +112,45 @@ func (g *generator) reader(of *types.Named) error {
 	if err != nil {
 		return err
 	}
-	name := of.Obj().Name()
-	g.line("\nfunc (v *%s) readWire(r *wire.Reader) {", name)
-	if has(of, "startUnset") {
-		g.line("v.startUnset()")
+	name, method := of.Obj().Name(), "readWire"
+	if has(of, "unproven") {
+		return fmt.Errorf("%s: decodeStruct alone calls unproven", name)
 	}
-	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {")
+	if has(of, "kept") {
+		method = "readMembers"
+		g.line("\nfunc (v *%s) readWire(r *wire.Reader) { r.Record(v, v.%s, retain) }", name, method)
+	}
+	var body, complete string
+	required := 0
 	for _, m := range members {
 		read := g.read(m)
 		if read == "" {
 			return fmt.Errorf("%s.%s: no rule for reading it", name, m.field)
 		}
-		g.line("case %q:\n%s", m.name, read)
+		body += fmt.Sprintf("case %q:\n", m.name)
+		if m.required {
+			body += fmt.Sprintf("found |= r.Required(1 << %d)\n", required)
+			required++
+			if g.kind(m.of) == "time" {
+				complete += " || v." + m.field + ".IsZero()"
+			}
+		}
+		body += read + "\n"
 	}
-	g.line("}\n}\n}")
+	g.line("\nfunc (v *%s) %s(r *wire.Reader) {", name, method)
+	if required > 0 {
+		g.line("found := uint(0)")
+		complete = fmt.Sprintf("if found != 1<<%d-1%s {\nr.Fallback()\n}\n", required, complete)
+	}
+	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {\n%s}\n}\n%s}", body, complete)
 	return nil
 }
 
 // read returns the statement that reads a member, or "" if there is no rule.
 func (g *generator) read(m member) string {
 	helper, of := "", m.of
-	switch t := m.of.(type) {
-	case *types.Pointer:
-		helper, of = "Optional", t.Elem()
-	case *types.Slice:
-		helper, of = "List", t.Elem()
+	if pointer, ok := m.of.(*types.Pointer); ok {
+		helper, of = "Optional", pointer.Elem()
 	}
 	kind, name, to := g.kind(of), g.name(of), "&v."+m.field
 	function := map[string]string{"string": "wire.Text", "bool": "wire.Bool", "int": "wire.Integer", "time": "wire.Time",

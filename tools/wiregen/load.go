@@ -78,6 +78,7 @@ type member struct {
 	of          types.Type
 	optional    bool
 	further     bool // wire:"members": its own members, not one
+	required    bool
 }
 
 // members returns the members of a struct, and an error for an unknown kind of field.
@@ -90,11 +91,12 @@ func members(of *types.Named) ([]member, error) {
 	for i := range fields.NumFields() {
 		field, tag := fields.Field(i), reflect.StructTag(fields.Tag(i))
 		name, options, _ := strings.Cut(tag.Get("json"), ",")
-		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members"}
+		alternative, required := tag.Lookup("required")
+		m := member{field.Name(), name, field.Type(), options == "omitzero", tag.Get("wire") == "members", required}
 		switch {
 		case !field.Exported(), name == "-" && options == "", tag.Get("wire") == "-":
 			continue
-		case !m.further && (name == "" || options != "" && !m.optional):
+		case alternative != "", !m.further && (name == "" || options != "" && !m.optional):
 			return nil, fmt.Errorf("%s.%s: unknown tag: %s", of.Obj().Name(), m.field, tag)
 		}
 		members = append(members, m)

@@ -1,8 +1,9 @@
 // Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
-// wire_gen.go has functions that read and write the client's types without reflection, and the method Known of enumerations.
-// The client lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has the
-// methods Format and LogValue of structs with redact tags. The other files come from the operations in reference/openapi.yaml.
+// wire_gen.go has functions that read and write the client's types without reflection, and the values of enumerations.
+// The client lists these types in slices of wireReadable and wireWritable; nested structs count too. A member with the tag
+// required must be present: lacks in codec.go describes the tag. redact_gen.go has the methods Format and LogValue of structs
+// with redact tags. The other files come from the operations in reference/openapi.yaml.
 //
 //	go -C tools run ./wiregen       print the names of the stale files, and fail if there are any
 //	go -C tools run ./wiregen -w    write them, as go generate does

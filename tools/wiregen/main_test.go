@@ -27,20 +27,18 @@ type Amount struct{ digits string }
 
 func (a *Amount) readWire(r *wire.Reader) {}
 func (a Amount) writeWire(w *wire.Writer) {}
-func (t *Thing) startUnset()              {}
+func (o *Owner) kept()                    {}
 func (s *ThingsService) ListPage()        {}
 
 type Thing struct {
-	ID     ID             ` + "`json:\"id\"`" + `
+	ID     ID             ` + "`json:\"id\" required:\"\"`" + `
 	Note   string         ` + "`json:\"note,omitzero\"`" + `
 	Count  Count          ` + "`json:\"count\"`" + `
-	At     time.Time      ` + "`json:\"at\"`" + `
+	At     time.Time      ` + "`json:\"at\" required:\"\"`" + `
 	Amount Amount         ` + "`json:\"amount\"`" + `
 	Sure   *bool          ` + "`json:\"sure\"`" + `
 	Owner  *Owner         ` + "`json:\"owner\"`" + `
 	Main   Owner          ` + "`json:\"main\"`" + `
-	All    []Owner        ` + "`json:\"all\"`" + `
-	Counts []Count        ` + "`json:\"counts\"`" + `
 	Local  string         ` + "`json:\"-\"`" + `
 	kept   string
 }
@@ -112,6 +110,14 @@ func generateFrom(t *testing.T, source string) error {
 	}
 	require.NoError(t, run(directory, false, &out))
 	require.Empty(t, out.String())
+	code, err := os.ReadFile(filepath.Join(directory, output))
+	require.NoError(t, err)
+	for _, part := range []string{
+		"case \"id\":\n\t\t\tfound |= r.Required(1 << 0)\n\t\t\twire.Text(", "found |= r.Required(1 << 1)\n\t\t\twire.Time(&v.At, r)",
+		"if found != 1<<2-1 || v.At.IsZero() {\n\t\tr.Fallback()", "func (v *Owner) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }",
+	} {
+		require.Contains(t, string(code), part)
+	}
 	shown, err := os.ReadFile(filepath.Join(directory, "docs", "reference-map.md"))
 	require.NoError(t, err)
 	require.Equal(t, lists, string(shown))
@@ -138,15 +144,18 @@ func TestRefuses(t *testing.T) {
 	}
 	const tag = " `json:\"id\"`"
 	for source, want := range map[string]string{
-		read + "type Thing string\n":              "Thing is not a struct",
-		read + "type Thing struct{ time.Time }\n": "unknown tag",
-		field("string"):                           "Thing.ID: unknown tag",
-		field("string `json:\"id,string\"`"):      "Thing.ID: unknown tag",
-		field("float64" + tag):                    "Thing.ID: no rule for reading it",
-		field("map[string]string" + tag):          "Thing.ID: no rule for reading it",
-		field("**string" + tag):                   "Thing.ID: no rule for reading it",
-		field("[2]string" + tag):                  "Thing.ID: no rule for reading it",
-		field("url.URL" + tag):                    "Thing.ID: no rule for reading it",
+		read + "type Thing string\n":                                              "Thing is not a struct",
+		read + "type Thing struct{ time.Time }\n":                                 "unknown tag",
+		field("string"):                                                           "Thing.ID: unknown tag",
+		field("string `json:\"id,string\"`"):                                      "Thing.ID: unknown tag",
+		field("string `json:\"id\" required:\"a\"`"):                              "Thing.ID: unknown tag",
+		field("string"+tag) + "func (t *Thing) unproven() error { return nil }\n": "Thing: decodeStruct alone calls unproven",
+		field("float64" + tag):                                                    "Thing.ID: no rule for reading it",
+		field("map[string]string" + tag):                                          "Thing.ID: no rule for reading it",
+		field("**string" + tag):                                                   "Thing.ID: no rule for reading it",
+		field("[]string" + tag):                                                   "Thing.ID: no rule for reading it",
+		field("[2]string" + tag):                                                  "Thing.ID: no rule for reading it",
+		field("url.URL" + tag):                                                    "Thing.ID: no rule for reading it",
 		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                                 "Thing.ID: no rule for reading it",
 		"package prepaid\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n":               "Thing.ID: no rule for writing it",
 		"package prepaid\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID string `json:\"id,omitzero\"` }\n": "Thing.ID: no rule for writing it",
