@@ -8,9 +8,9 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// operationOpen is the operation of a record that is no payment: Open adds one if the last process left payments whose process
-// died. That process can have sent them until this process got the lock. The record is written at once, so that the wait does not begin
-// again when the file is opened again.
+// operationOpen is the operation of a record that is no payment. Open adds one if an earlier process died during payments: it can have
+// sent them until this process got the lock. The record is written at once, so that the wait does not begin again when the file is
+// opened again.
 const operationOpen = "journalfile.Open"
 
 // openingRecord has the form of an entry: an earlier version of this package takes it for a withdrawn payment, and opens the file.
