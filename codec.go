@@ -65,7 +65,8 @@ func decodeStruct(d *jsontext.Decoder, value any) error {
 	}
 	if hasRules(of) {
 		object := wire.Peek(d)
-		if lacks(membersOf(object), of) {
+		kind := object.Kind() // another one is the library's to refuse
+		if (kind == jsontext.KindBeginObject || kind == jsontext.KindNull) && lacks(membersOf(object), of) {
 			return errMissingMember
 		}
 		switch value := value.(type) {
@@ -77,7 +78,11 @@ func decodeStruct(d *jsontext.Decoder, value any) error {
 		return wire.ErrSkip
 	}
 	for _, part := range wire.Embedded(value, hasRules) {
-		if err := json.Unmarshal(wire.Peek(d), part, d.Options()); err != nil {
+		object := wire.Peek(d)
+		if err := json.Unmarshal(object, part, d.Options()); err != nil {
+			if object == nil {
+				return wire.ErrSkip
+			}
 			if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 				semantic.ByteOffset += d.InputOffset()
 			}
@@ -99,13 +104,14 @@ func isOurs(of reflect.Type) bool {
 
 // hasRules reports whether decodeStruct has rules for a type.
 func hasRules(of reflect.Type) bool {
-	to := reflect.PointerTo(of)
-	return isOurs(of) && (lacks(nil, of) || to.Implements(reflect.TypeFor[keeper]()) || to.Implements(reflect.TypeFor[provable]()))
+	keeps := reflect.PointerTo(of).Implements(reflect.TypeFor[keeper]())
+	proves := reflect.PointerTo(of).Implements(reflect.TypeFor[provable]())
+	return isOurs(of) && (keeps || proves || lacks(nil, of))
 }
 
-// lacks reports whether members of an object lack a required one. The tag required is for members whose zero value would look like a value of the
-// service, and for those that identify something: null, and an empty text or time, are the same as no member. If the tags of a struct have
-// several values, the members of one value are enough. Members without the tag become the zero value.
+// lacks reports whether an object lacks a required member. The tag required is for members whose zero value would look like a value of
+// the service, and for those that identify something: null, and an empty text or time, are the same as no member. If the tags of a struct
+// have several values, the members of one value are enough. Members without the tag become the zero value.
 func lacks(members map[string]jsontext.Value, of reflect.Type) bool {
 	lacking := map[string]bool{}
 	for field := range of.Fields() {

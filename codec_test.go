@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -90,4 +91,9 @@ func TestRequired(t *testing.T) {
 		require.Equal(t, want, read(`[`+body+`]`, new([]FundingResult)), body)
 	}
 	require.Equal(t, errMissingMember, read(`{"message":"a"}`, new(struct{ SimulationResult })), "no refusal")
+	for _, out := range []any{new(Account), new(FundingResult), new(struct{ Account }), new(Cardholder)} {
+		for body, want := range map[string]error{`{"balance":1`: io.ErrUnexpectedEOF, `{"balance":tru}`: errNotJSON, `7`: errWrongType} {
+			require.ErrorIs(t, read(body, out), want, "%T %s", out, body)
+		}
+	}
 }
