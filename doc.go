@@ -87,6 +87,6 @@ package prepaid
 // Types that arrive in large numbers are read on the fast path, and payments are written without reflection. wiregen generates wire_gen.go
 // from the tags of these types and of the structs in them. A type that needs more than its tags has hand-written methods.
 var (
-	_ = []wireReadable{(*Account)(nil), (*Transaction)(nil), (*transferResponse)(nil)}
+	_ = []wireReadable{(*Account)(nil), (*AccountSummary)(nil), (*Transaction)(nil), (*transferResponse)(nil), (*MerchantCategory)(nil)}
 	_ = []wireWritable{TransferParams{}, DirectEntryOutParams{}}
 )

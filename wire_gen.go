@@ -75,6 +75,39 @@ func (v *Account) readWire(r *wire.Reader) {
 	}
 }
 
+func (v *AccountSummary) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "external_account_id":
+			wire.Text(&v.ExternalAccountID, r)
+		case "company_id":
+			wire.Integer(&v.CompanyID, r)
+		case "balance":
+			found |= r.Required(1 << 0)
+			v.Balance.readWire(r)
+		case "card_number":
+			wire.Text(&v.CardNumber, r)
+		case "plastic_expiry":
+			wire.Time(&v.PlasticExpiry, r)
+		case "product_type":
+			wire.Text((*string)(&v.ProductType), r)
+		case "status":
+			found |= r.Required(1 << 1)
+			wire.Text((*string)(&v.Status), r)
+		case "is_plastic_enabled":
+			wire.Bool(&v.PlasticEnabled, r)
+		case "first_transaction_occurred_at":
+			wire.Time(&v.FirstTransactionOccurredAt, r)
+		case "last_transaction_occurred_at":
+			wire.Time(&v.LastTransactionOccurredAt, r)
+		}
+	}
+	if found != 1<<2-1 {
+		r.Fallback()
+	}
+}
+
 func (v *Transaction) readWire(r *wire.Reader) {
 	found := uint(0)
 	for name, ok := r.First(); ok; name, ok = r.Next() {
@@ -132,6 +165,22 @@ func (v *transferResponse) readWire(r *wire.Reader) {
 		case "correlation_id":
 			v.CorrelationID.readWire(r)
 		}
+	}
+}
+
+func (v *MerchantCategory) readWire(r *wire.Reader) {
+	found := uint(0)
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "code":
+			found |= r.Required(1 << 0)
+			v.Code.readWire(r)
+		case "description":
+			wire.Text(&v.Description, r)
+		}
+	}
+	if found != 1<<1-1 {
+		r.Fallback()
 	}
 }
 

@@ -59,7 +59,7 @@ var otherBodies = []string{
 }
 
 // requiredMembers are the required members of all types.
-const requiredMembers = `"account_id":"E","company_id":7,"balance":0,"status":"active","id":"1","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06"`
+const requiredMembers = `"account_id":"E","company_id":7,"balance":0,"status":"active","id":"1","code":"0742","amount":0,"running_balance_amount":0,"occurred_at":"2026-05-06"`
 
 // sameAsOptions reads body, and body with the required members in front, in both ways. It reports whether one was plain. Plain text must
 // read the same.
@@ -100,6 +100,8 @@ func same[T any](t *testing.T, body []byte) bool {
 // comparisons are the types read on the fast path, except those inside others.
 var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
 	reflect.TypeFor[Account]():          sameAsOptions[Account],
+	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
+	reflect.TypeFor[MerchantCategory](): sameAsOptions[MerchantCategory],
 	reflect.TypeFor[Transaction]():      sameAsOptions[Transaction],
 	reflect.TypeFor[transferResponse](): sameAsOptions[transferResponse],
 }
