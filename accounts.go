@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/address"
 )
 
 // AccountsService manages card accounts. Use [Client].Accounts.
@@ -185,8 +187,24 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 	})
 }
 
+// oneGroup has the parameter of each group, for calls with one group: these are the most, and allocate no query. Nothing changes it.
+var oneGroup = query{
+	{Name: string(IncludeCardholder), Value: "1"},
+	{Name: string(IncludeDirectEntry), Value: "1"},
+	{Name: string(IncludeFreeText), Value: "1"},
+	{Name: string(IncludeBPay), Value: "1"},
+	{Name: string(IncludeTokenInfo), Value: "1"},
+	{Name: string(IncludeCorrespondingAccountID), Value: "1"},
+	{Name: string(IncludeCardholderType), Value: "1"},
+}
+
 // includeQuery sets the parameter of each group. Any parameter value that is not blank selects the group.
 func includeQuery(include []Include) query {
+	if len(include) == 1 {
+		if i := slices.Index(oneGroup, address.Parameter{Name: string(include[0]), Value: "1"}); i >= 0 {
+			return oneGroup[i : i+1 : i+1] // a further parameter goes to a copy
+		}
+	}
 	q := make(query, 0, len(include))
 	for _, group := range include {
 		q = q.With(string(group), "1")
