@@ -155,6 +155,7 @@ func (r *work) record(ctx context.Context) {
 			}
 			r.collecting <- struct{}{}
 			release = sync.OnceFunc(func() { <-r.collecting })
+			time.Sleep(gather)
 			if list = ready(next, append(list, o)); len(list) == group {
 				release()
 			} else { // if this commit is slow, later outcomes get another commit meanwhile

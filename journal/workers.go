@@ -70,10 +70,14 @@ const (
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
 	mostCallTimeout    = 24 * time.Hour // with a longer timeout, sums could overflow, and a lease could end at once
+	// mostClaims is how many claims are made at the same time if the sender is faster than one.
+	mostClaims = 4
 	// group is the highest number of outcomes that are recorded together.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
+	// gather is how long a group waits for more outcomes: a commit costs more than an outcome.
+	gather = time.Millisecond
 	// patience is how long the next group waits for the commit of a group that is not full.
 	patience = 20 * time.Millisecond
 	// storeLimit bounds one call of the store.
@@ -150,7 +154,7 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	r := &work{
 		Workers: all, store: guardedStore{store}, sender: guardedSender{sender, lease.Rest}, lease: lease,
 		stops: func() bool { return ctx.Err() != nil },
-		halt:  halt, queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
+		halt:  halt, queue: make(chan *held, all.N+mostClaims*all.Claim), ended: make(chan *outcome, recorders*group),
 		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(all.Claim))

@@ -198,7 +198,7 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 	if err != nil {
 		return 0, err
 	}
-	rows, _ := tx.Query(ctx, s.insert, string(text), now) // CollectRows returns the error
+	rows, _ := tx.Query(ctx, s.sql.Replace(insertSQL), string(text), now) // CollectRows returns the error
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err

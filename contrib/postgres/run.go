@@ -32,7 +32,9 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	defer cancel()
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
-	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
+	h := &settler{
+		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), collecting: make(chan struct{}, 1), due: make(chan struct{}, 1), stopping: recording.Done(),
+	}
 	var settling sync.WaitGroup
 	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is for payments
 		settling.Go(func() { h.run(calls, i >= quickSettlers) })

@@ -205,6 +205,30 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 	})
 }
 
+// Many payments of unknown outcome, each with its own due time, are sent as fast as the service responds.
+func TestManyUnknownPayments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const payments = 2000
+		b, began, paid := &broken{database: newDatabase(0)}, time.Now(), 0
+		for n := range payments {
+			params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+			b.enqueue(storetest.NewEntry(t, "payer", params))
+			time.Sleep(time.Millisecond) // another due time
+		}
+		began = time.Now()
+		require.NoError(t, runs(t, b, teller{}, 100, func(stop func()) journal.Trace {
+			return journal.Trace{Recorded: func(journal.Entry) {
+				if paid++; paid == payments {
+					stop()
+				}
+			}}
+		}))
+		t.Log(time.Since(began))
+		require.Less(t, time.Since(began), payments*time.Millisecond)
+	})
+}
+
 // When the store works again, outcomes are recorded; nothing was sent twice.
 func TestStoreThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
