@@ -212,9 +212,13 @@ func (x *bench) groupByHand(b *testing.B) bool {
 	return err == nil && len(ids) > 0
 }
 
-// In BenchmarkEnqueue 32 clients commit orders with and without their payments, in turns.
+// In BenchmarkEnqueue 32 clients commit orders with their payments, by Enqueue and by a bare insert of a row of the same size, in turns.
 func BenchmarkEnqueue(b *testing.B) {
 	x := newBench(b, pgtest.Start(b, pgtest.Options{}))
+	_, err := x.pool.Exec(b.Context(), `create table bare (like prepaid.payments including all)`)
+	require.NoError(b, err)
+	const bare = `insert into bare (request_id, operation, account_id, amount, destination, params, sealed, state, due)
+		values ($1, 'Accounts.DirectEntryOut', 'EA52174568995001', $2::text::numeric, $3, $3, $4, 'queued', now())`
 	const clients, turns = 32, 8
 	part := max(b.N/turns/clients, 10)
 	commit := func(with bool) time.Duration {
@@ -231,7 +235,11 @@ func BenchmarkEnqueue(b *testing.B) {
 				for _, p := range list {
 					err := pgx.BeginFunc(b.Context(), x.pool, func(tx pgx.Tx) error {
 						_, err := tx.Exec(b.Context(), "insert into orders values ($1, 'open')", string(p.RequestID))
-						if err != nil || !with {
+						if err != nil {
+							return err
+						}
+						if !with {
+							_, err := tx.Exec(b.Context(), bare, string(p.RequestID), p.Amount.String(), make([]byte, 32), make([]byte, 340))
 							return err
 						}
 						return x.store.Enqueue(b.Context(), tx, "EA52174568995001", p)

@@ -152,7 +152,8 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 		"hooks":       {indexed, hooksSQL, 1},
 		"these hooks": {indexed, theseHooksSQL, 1},
 		"hooks later": {indexed, hooksLaterSQL, 5},
-		"enqueue":     {"select", insertSQL, 2},
+		"enqueue":     {"select", insertOneSQL, 10},
+		"batch":       {"select", insertSQL, 10},
 	} {
 		tx, err := s.pool.Begin(t.Context())
 		require.NoError(t, err)

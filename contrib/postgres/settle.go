@@ -90,7 +90,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			continue
 		case n == 0 && stops:
 			return
-		case group == 1 || n > 0 && ids == nil:
+		case n > 0 && (ids == nil || group == 1):
 			wait = 0
 		case ids == nil:
 			wait = settlePoll
