@@ -124,7 +124,8 @@ func (r *work) room() int {
 }
 
 // admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses
-// neither their lease nor a call's time. If many are due, it waits as for a payment that was sent later: so each wait admits a part of them. If it fails, because the service does not respond to reads of that account, the next account
+// neither their lease nor a call's time. If payments have been due for long, admit waits as if they had been sent later, so that one wait
+// admits many. If it fails, because the service does not respond to reads of that account, the next account
 // is tried: a response to any read counts for all payments.
 func (r *work) admit(ctx context.Context) {
 	var silent *Resting // its account was tried last, in vain

@@ -123,8 +123,14 @@ func (h *settler) collect(first string, limit int) (ids []string, release func()
 func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
-	t := &settling{settler: h}
+	t := &settling{settler: h, calls: make(chan func())}
 	defer t.close(ctx)
+	go func() { // one for all calls: its stack grows once
+		for call := range t.calls {
+			call()
+		}
+	}()
+	defer close(t.calls)
 	entries, err := t.begin(ctx, ids, limit)
 	if err != nil || len(entries) == 0 {
 		return 0, limit, pause.Cause(ctx, err)
@@ -192,8 +198,9 @@ func laterArguments(failed prepaid.RequestID, ids []string, marked bool) []any {
 type settling struct {
 	*settler
 
-	conn *pgxpool.Conn // nil after close
-	tx   pgx.Tx
+	calls chan func()
+	conn  *pgxpool.Conn // nil after close
+	tx    pgx.Tx
 }
 
 // begin returns outcomes to settle, locked and marked as settled. It omits those that another transaction is settling.
@@ -261,12 +268,12 @@ var (
 	errNotYours      = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
 )
 
-// call calls Settled for one outcome, in its own goroutine: a call that does not return is abandoned.
+// call calls Settled for one outcome, in another goroutine: a call that does not return is abandoned. After an error there is no other call.
 func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settledLimit, errSettledLimit)
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() {
+	t.calls <- func() {
 		err := errGoexit
 		defer func() {
 			if cause := recover(); cause != nil {
@@ -275,7 +282,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 			ended <- err
 		}()
 		err = t.workers.Settled(ctx, settledTx{t.tx}, e)
-	}()
+	}
 	var err error
 	select {
 	case err = <-ended:
