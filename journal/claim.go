@@ -120,7 +120,11 @@ func (r *work) room() int {
 	if free < ahead-ahead/4 {
 		return 0
 	}
-	return int(min(free, max(ahead, int64(r.Claim))))
+	claim := int64(r.Claim)
+	if free < 2*claim {
+		return int(min(free, claim))
+	}
+	return int(min(free, ahead) / claim * claim)
 }
 
 // admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,11 +22,10 @@ type settler struct {
 	*Store
 
 	workers    Workers
-	recorded   chan string // request IDs of outcomes that this process recorded: these need no search
-	collecting chan struct{}
+	recorded   chan string     // request IDs of outcomes that this process recorded: these need no search
+	collecting chan struct{}   // full while a group is collected or, if it is not complete, settled
 	due        chan struct{}   // a search may find an outcome to settle
 	stopping   <-chan struct{} // closed when no more outcomes are recorded
-	slow       atomic.Bool     // the last calls were slow
 }
 
 // Record marks the outcomes for which Settled is to be called.
@@ -46,16 +44,11 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 	return recorded, err
 }
 
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. If spare is set, run searches
-// for outcomes only while calls are slow: with fewer runs, more quick calls share a transaction.
-func (h *settler) run(ctx context.Context, spare bool) {
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends.
+func (h *settler) run(ctx context.Context) {
 	wait, group, failures := time.Duration(0), mostSettled, 0 // a wait of 0 means a search
 	for ctx.Err() == nil {
-		recorded, due, stopping := h.recorded, h.due, h.stopping
-		idle := spare && !h.slow.Load()
-		if idle {
-			wait, due = firstWait, nil
-		}
+		recorded, stopping := h.recorded, h.stopping
 		if failures > 0 {
 			recorded, stopping = nil, nil
 		}
@@ -66,18 +59,16 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			case id := <-recorded:
 				ids, release = h.collect(id, group)
 			case <-time.After(wait):
-			case <-due:
+			case <-h.due:
 			case <-stopping:
 				stops = true
 			case <-ctx.Done():
 				return
 			}
 		}
-		n := 0
+		var n int
 		var err error
-		if ids != nil || !idle {
-			n, group, err = h.settle(ctx, ids, group)
-		}
+		n, group, err = h.settle(ctx, ids, group)
 		release()
 		switch {
 		case err != nil:
@@ -104,6 +95,9 @@ func (h *settler) run(ctx context.Context, spare bool) {
 func (h *settler) collect(first string, limit int) (ids []string, release func()) {
 	h.collecting <- struct{}{}
 	release = sync.OnceFunc(func() { <-h.collecting })
+	if len(h.recorded) < limit {
+		time.Sleep(gather)
+	}
 	for ids = append(ids, first); len(ids) < limit; {
 		select {
 		case id := <-h.recorded:
@@ -139,12 +133,10 @@ func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next 
 		pause.Wake(h.due) // wakes another run: there may be more work
 	}
 	began := time.Now()
-	isSlow := func() bool { return time.Since(began) > slowSettled }
-	defer func() { h.slow.Store(isSlow()) }()
 	called := len(entries)
 	for i, e := range entries {
-		if i > 0 && isSlow() { // other runs can settle the rest after the commit
-			h.slow.Store(true)
+		if i > 0 && time.Since(began) > slowSettled { // other runs can settle the rest after the commit
+			defer pause.Wake(h.due)
 			called = i
 			break
 		}

@@ -101,7 +101,7 @@ func settleDue(t *testing.T, s *Store, w Workers) int {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	h := &settler{Store: s, workers: w, stopping: over.Done()}
-	h.run(t.Context(), false)
+	h.run(t.Context())
 	return before - count()
 }
 
@@ -228,7 +228,7 @@ func TestHooksOfSettledMisbehave(t *testing.T) {
 			_, _, err = h.settle(ctx, nil, 1)
 			require.NoError(t, err)
 			s.exec("drop table prepaid.payments cascade")
-			h.run(ctx, false)
+			h.run(ctx)
 			require.Equal(t, []string{"SettledFailed", "Failed"}, calls)
 		})
 	}
