@@ -113,41 +113,26 @@ func (s *Store) recordLate(ctx context.Context, late endRow) (r journal.Recorded
 
 // endRow is an end as outcomeSQL reads it from JSON.
 type endRow struct {
-	RequestID     prepaid.RequestID `json:"request_id"`
-	Lease         int64             `json:"lease"`
-	Event         string            `json:"event"`
-	State         journal.State     `json:"state"`
-	Wait          *int64            `json:"wait,omitzero"` // until the payment is due again, in microseconds
-	Began         bool              `json:"began"`
-	Changed       time.Time         `json:"changed,omitzero"`
-	FirstSent     time.Time         `json:"first_sent,omitzero"`
-	LastSent      time.Time         `json:"last_sent,omitzero"`
-	NotBefore     time.Time         `json:"not_before,omitzero"`
-	Attempts      int               `json:"attempts"`
-	Runs          int               `json:"runs"`
-	TransactionID string            `json:"transaction_id,omitzero"`
-	CorrelationID string            `json:"correlation_id,omitzero"`
-	Code          prepaid.ErrorCode `json:"code,omitzero"`
-	Review        journal.Review    `json:"review,omitzero"`
-	Resolved      bool              `json:"resolved"`
-	Hook          bool              `json:"hook"`
+	journal.Entry
+
+	Lease int64  `json:"lease"`
+	Event string `json:"event"`
+	Wait  *int64 `json:"wait"` // until the payment is due again, in microseconds
+	Hook  bool   `json:"hook"`
 }
 
-// rowOf returns the row of an end. Each attempt to write converts the times again: the process's clock may have been set meanwhile.
+// rowOf returns the row of an end, without what never changes. Each attempt to write converts the times again: the process's clock may have
+// been set meanwhile.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
-	e := end.Entry.Shift(now, now.UTC())
-	r := endRow{
-		RequestID: e.RequestID, Lease: lease, Event: eventEnd, State: e.State, Began: !e.Began.IsZero(),
-		FirstSent: e.FirstSent, LastSent: e.LastSent, NotBefore: e.NotBefore, Attempts: e.Attempts, Runs: e.Runs,
-		TransactionID: storable(string(e.TransactionID)), CorrelationID: storable(e.CorrelationID),
-		Code: e.Code, Review: e.Review, Resolved: e.Resolved, Hook: settles && end.Final(),
-	}
+	r := endRow{Entry: end.Entry.Shift(now, now.UTC()), Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
 	if end.GivenBack {
-		r.Event, r.Changed = eventGiveBack, e.Changed
+		r.Event = eventGiveBack
 	}
-	if e.Due() {
+	if r.Due() {
 		r.Wait = new(end.Wait.Microseconds())
 	}
+	r.TransactionID, r.CorrelationID = prepaid.TransactionID(storable(string(r.TransactionID))), storable(r.CorrelationID)
+	r.Operation, r.AccountID, r.Destination, r.Params, r.Sealed = "", "", "", "", nil
 	return r
 }
 

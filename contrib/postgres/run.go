@@ -33,9 +33,11 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
 	h := &settler{
-		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), collecting: make(chan struct{}, 1), due: make(chan struct{}, 1), stopping: recording.Done(),
+		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), groups: make(chan []string), due: make(chan struct{}, 1),
+		stopping: recording.Done(),
 	}
 	var settling sync.WaitGroup
+	settling.Go(h.collect)
 	for range min(max(s.pool.Config().MaxConns/2, 1), mostSettlers) { // half of the pool is for payments
 		settling.Go(func() { h.run(calls) })
 	}
@@ -91,7 +93,7 @@ const (
 	mostSettlers, mostSettled = 8, 64
 	// gather is how long a group waits for more calls: a transaction costs more than a call.
 	gather = 5 * time.Millisecond
-	// slowSettled is the time after which a transaction gets no more calls, and other transactions begin although it has few.
+	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
 	// Waits after a failure grow from firstWait to longestWait.
 	firstWait, longestWait = time.Second, 5 * time.Minute

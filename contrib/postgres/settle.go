@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,11 +20,11 @@ import (
 type settler struct {
 	*Store
 
-	workers    Workers
-	recorded   chan string     // request IDs of outcomes that this process recorded: these need no search
-	collecting chan struct{}   // full while a group is collected or, if it is not complete, settled
-	due        chan struct{}   // a search may find an outcome to settle
-	stopping   <-chan struct{} // closed when no more outcomes are recorded
+	workers  Workers
+	recorded chan string     // request IDs of outcomes that this process recorded: these need no search
+	groups   chan []string   // of recorded
+	due      chan struct{}   // a search may find an outcome to settle
+	stopping <-chan struct{} // closed when no more outcomes are recorded
 }
 
 // Record marks the outcomes for which Settled is to be called.
@@ -48,16 +47,15 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 func (h *settler) run(ctx context.Context) {
 	wait, group, failures := time.Duration(0), mostSettled, 0 // a wait of 0 means a search
 	for ctx.Err() == nil {
-		recorded, stopping := h.recorded, h.stopping
+		groups, stopping := h.groups, h.stopping
 		if failures > 0 {
-			recorded, stopping = nil, nil
+			groups, stopping = nil, nil
 		}
 		var ids []string // if nil, settle searches
-		stops, release := false, func() {}
+		stops := false
 		if wait > 0 {
 			select {
-			case id := <-recorded:
-				ids, release = h.collect(id, group)
+			case ids = <-groups:
 			case <-time.After(wait):
 			case <-h.due:
 			case <-stopping:
@@ -69,7 +67,6 @@ func (h *settler) run(ctx context.Context) {
 		var n int
 		var err error
 		n, group, err = h.settle(ctx, ids, group)
-		release()
 		switch {
 		case err != nil:
 			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
@@ -90,25 +87,24 @@ func (h *settler) run(ctx context.Context) {
 	}
 }
 
-// collect returns at most limit request IDs of recorded outcomes, first among them. Until release is called, or the group is complete, or
-// its calls are slow, no other group begins.
-func (h *settler) collect(first string, limit int) (ids []string, release func()) {
-	h.collecting <- struct{}{}
-	release = sync.OnceFunc(func() { <-h.collecting })
-	if len(h.recorded) < limit {
-		time.Sleep(gather)
-	}
-	for ids = append(ids, first); len(ids) < limit; {
+// collect makes groups of recorded outcomes. While all transactions are busy, a group grows.
+func (h *settler) collect() {
+	for {
+		var ids []string
 		select {
 		case id := <-h.recorded:
-			ids = append(ids, id)
-		default:
-			time.AfterFunc(slowSettled, release)
-			return ids, release
+			time.Sleep(gather)
+			for ids = append(ids, id); len(ids) < mostSettled && len(h.recorded) > 0; {
+				ids = append(ids, <-h.recorded)
+			}
+		case <-h.stopping: // then searches find all
+			return
+		}
+		select {
+		case h.groups <- ids:
+		case <-h.stopping:
 		}
 	}
-	release()
-	return ids, release
 }
 
 // settle calls Settled in one transaction until the calls get slow: for those of ids or, if ids is nil, for at most limit outcomes that it

@@ -119,12 +119,12 @@ update {s}.payments q set due = now(), enqueued = least(enqueued, now()) from d 
 // a payment is given back, Entry.Rest does not begin again.
 const outcomeSQL = `with o as (
 	select *, ordinality as position, now() - $3::timestamptz as ahead from rows from (json_to_recordset($2::json) as (request_id text,
-		lease bigint, event text, state text, wait bigint, began boolean, changed timestamptz, first_sent timestamptz,
+		lease bigint, event text, state text, wait bigint, began timestamptz, changed timestamptz, first_sent timestamptz,
 		last_sent timestamptz, not_before timestamptz, attempts integer, runs integer, transaction_id text, correlation_id text,
 		code text, review text, resolved boolean, hook boolean)) with ordinality
 ), p as (
 	update {s}.payments q set state = o.state, changed = case o.event when 'give back' then o.changed + o.ahead else now() end,
-		sends_until = null, due = now() + o.wait * interval '1 microsecond', began = case when o.began then q.began end,
+		sends_until = null, due = now() + o.wait * interval '1 microsecond', began = case when o.began > '1970-01-01' then q.began end,
 		first_sent = coalesce(q.first_sent, o.first_sent + o.ahead), last_sent = o.last_sent + o.ahead, not_before = o.not_before + o.ahead,
 		attempts = coalesce(o.attempts, 0), runs = o.runs, transaction_id = o.transaction_id, correlation_id = o.correlation_id,
 		code = o.code, review = o.review, resolved = coalesce(o.resolved, false),
