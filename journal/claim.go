@@ -83,6 +83,9 @@ func (r *work) claimAll(ctx context.Context, n int) ([]*held, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			all, errs = append(all, list...), cmp.Or(errs, err)
+			if len(list) > 0 {
+				r.Trace.Claimed(len(list))
+			}
 		})
 	}
 	claims.Wait()
@@ -99,9 +102,6 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	list, err := r.store.Claim(ctx, c)
 	if err != nil {
 		return nil, pause.Cause(ctx, err)
-	}
-	if len(list) > 0 {
-		r.Trace.Claimed(len(list))
 	}
 	r.held.Add(int64(len(list)))
 	all := make([]*held, len(list))
