@@ -168,19 +168,20 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 }
 
 // insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
-// under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds; the caller's transaction
-// can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
+// under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds, since the caller's
+// transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 //
 // Enqueue has insertOneSQL: Postgres plans a statement with arrays again each time.
 const (
-	insertSQL = `with b as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[],
-		$9::bigint[], $10::bigint[]) with ordinality ` + insertB
-	insertOneSQL = `with b as (select * from (values ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, $7::bytea, $8::text,
-		$9::bigint, $10::bigint, 1)) ` + insertB
+	insertSQL = `with b as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[],
+		$8::text[], $9::bigint[], $10::bigint[]) with ordinality ` + insertB
+	insertOneSQL = `with b as (select * from (values ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, $7::bytea,
+		$8::text, $9::bigint, $10::bigint, 1)) ` + insertB
 	insertB = `as b (request_id, operation, account_id, amount, destination, params, sealed, state, first_age, last_age, position)
 ), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, first_sent, last_sent, not_before)
-	select request_id, operation, account_id, amount::numeric, destination, params, sealed, state, now(), sent.last, sent.first, sent.last, sent.last
+	select request_id, operation, account_id, amount::numeric, destination, params, sealed, state,
+		now(), sent.last, sent.first, sent.last, sent.last
 	from b, lateral (select statement_timestamp() - first_age * interval '1 microsecond' as first,
 		statement_timestamp() - last_age * interval '1 microsecond' as last) sent
 	where (select true from {s}.archive a where a.request_id = b.request_id) is null order by position

@@ -33,8 +33,8 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
 	h := &settler{
-		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), groups: make(chan []string), due: make(chan struct{}, 1),
-		stopping: recording.Done(),
+		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), groups: make(chan []string),
+		due: make(chan struct{}, 1), stopping: recording.Done(),
 	}
 	var settling sync.WaitGroup
 	settling.Go(h.collect)

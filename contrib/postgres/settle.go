@@ -157,8 +157,8 @@ func requestIDs(entries []journal.Entry) []string {
 	return ids
 }
 
-// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private. The calls for the other
-// entries of the transaction become due again.
+// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private. The calls for
+// the other entries of the transaction become due again.
 func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, entries []journal.Entry, why error) error {
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))
@@ -256,7 +256,7 @@ var (
 	errNotYours      = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
 )
 
-// call calls Settled for one outcome, in another goroutine: a call that does not return is abandoned. After an error there is no other call.
+// call calls Settled for one outcome, in another goroutine: a call that does not return is abandoned. An error ends the calls.
 func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settledLimit, errSettledLimit)
 	defer cancel()

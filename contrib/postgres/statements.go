@@ -62,7 +62,8 @@ func newSQL(schema string) *statements {
 		}
 	}
 	const server = "(select system_identifier || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())"
-	epoch := "(select epoch::text from " + schema + ".versions where version = 2 and server = " + server + " and epoch = coalesce($1::text::uuid, epoch))"
+	epoch := "(select epoch::text from " + schema + ".versions where version = 2 and server = " + server +
+		" and epoch = coalesce($1::text::uuid, epoch))"
 	const claimed = "request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until"
 	history := "h as (insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p)"
 	var times []string
@@ -75,9 +76,9 @@ func newSQL(schema string) *statements {
 }
 
 // claimSQL claims at most $2 due payments. The lease $3, and the time $4 in which this worker may send, are in
-// microseconds. Payments that rest must have become due by $5; later ones are not read, thanks to an index without them. $6 is the horizon. claimSQL claims nothing unless there is an {epoch}. It
-// returns the epoch in each row, at least one, and payments as they were before the claim. The commit is the intent: after it, the row is
-// the entry that journal.Entry.Intent returns.
+// microseconds. Payments that rest must have become due by $5; later ones are not read, thanks to an index without them. $6 is the
+// horizon. claimSQL claims nothing unless there is an {epoch}. It returns the epoch in each row, at least one, and payments as they were
+// before the claim. The commit is the intent: after it, the row is the entry that journal.Entry.Intent returns.
 const claimSQL = `with e as materialized (select {epoch} as epoch), admitted as (
 	select {claimed} from {s}.payments where due <= least(now(), $5::timestamptz) and due >= coalesce($6::timestamptz, '-infinity')
 		and (select epoch from e) is not null
@@ -169,10 +170,11 @@ const (
 	madeSQL = ` update {s}.payments p set hook_due = null from d where p.request_id = d.request_id returning {columns}`
 )
 
-// hooksLaterSQL makes the calls for $2 due again. For $1 that call failed: $3 is the first wait, and $4 the longest, in microseconds. It omits
-// calls that others made, unless this transaction marked them as made ($5).
-const hooksLaterSQL = `update {s}.payments set hook_tries = hook_tries + (request_id = $1)::integer, hook_due = now() + case when request_id = $1
-	then least($3::bigint * power(2, least(hook_tries + 1, 40)), $4::bigint) * interval '1 microsecond' else interval '0' end
+// hooksLaterSQL makes the calls for $2 due again. For $1 that call failed: $3 is the first wait, and $4 the longest, in microseconds.
+// It omits calls that others made, unless this transaction marked them as made ($5).
+const hooksLaterSQL = `update {s}.payments set hook_tries = hook_tries + (request_id = $1)::integer,
+	hook_due = now() + case when request_id = $1
+		then least($3::bigint * power(2, least(hook_tries + 1, 40)), $4::bigint) * interval '1 microsecond' else interval '0' end
 	where request_id = any($2) and (hook_due is not null or $5)`
 
 // lockSQL skips a payment that a worker holds: otherwise the worker's outcome would have to wait for the lock.
