@@ -32,10 +32,14 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	defer cancel()
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
-	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
+	h := &settler{
+		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), groups: make(chan []string),
+		due: make(chan struct{}, 1), stopping: recording.Done(),
+	}
 	var settling sync.WaitGroup
-	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is for payments
-		settling.Go(func() { h.run(calls, i >= quickSettlers) })
+	settling.Go(h.collect)
+	for range min(max(s.pool.Config().MaxConns/2, 1), mostSettlers) { // half of the pool is for payments
+		settling.Go(func() { h.run(calls) })
 	}
 	grace := min(cmp.Or(workers.Grace, s.options.CallTimeout), s.options.CallTimeout)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -85,9 +89,10 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is the number of transactions that call Settled at the same time; while calls are slow, the number is
-	// mostSettlers. At most mostSettled calls share a transaction.
-	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
+	// mostSettlers is the number of transactions that call Settled at the same time. At most mostSettled calls share one.
+	mostSettlers, mostSettled = 8, 64
+	// gather is how long a group waits for more calls: a transaction costs more than a call.
+	gather = 5 * time.Millisecond
 	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
 	// Waits after a failure grow from firstWait to longestWait.

@@ -24,18 +24,21 @@ func (e *Error) Error() string {
 // Call calls f in its own goroutine, and returns an error if f panicked or ended the goroutine.
 func Call(f func()) *Error {
 	ended := make(chan *Error)
-	go func() {
-		failure := &Error{}
-		defer func() {
-			if cause := recover(); cause != nil {
-				failure.Type, failure.Stack = fmt.Sprintf("%T", cause), debug.Stack()
-			}
-			ended <- failure
-		}()
-		f()
-		failure = nil
-	}()
+	go Then(f, func(failure *Error) { ended <- failure })
 	return <-ended
+}
+
+// Then calls f in this goroutine, and then done, with an error if f panicked or is ending the goroutine.
+func Then(f func(), done func(*Error)) {
+	failure := &Error{}
+	defer func() {
+		if cause := recover(); cause != nil {
+			failure.Type, failure.Stack = fmt.Sprintf("%T", cause), debug.Stack()
+		}
+		done(failure)
+	}()
+	f()
+	failure = nil
 }
 
 // Do is [Call] for a function that returns an error. In the text of an [*Error], name says whose code failed.

@@ -205,6 +205,64 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 	})
 }
 
+// repeats is a service that does not admit the repeat of a claimed payment within its first lease.
+type repeats struct {
+	teller
+
+	asked *int
+}
+
+func (s repeats) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error {
+	if *s.asked++; *s.asked == 2 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.teller.AwaitRepeat(ctx, source, lastSent)
+}
+
+// A payment of unknown outcome whose repeat is not admitted in time is given back before it is sent.
+func TestRepeatThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began := &broken{database: newDatabase(0)}, time.Now()
+		params := prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+		b.enqueue(storetest.NewEntry(t, "payer", params))
+		given, sent := 0, 0
+		require.NoError(t, runs(t, b, repeats{asked: new(int)}, 1, func(stop func()) journal.Trace {
+			return journal.Trace{
+				GivenBack: func(prepaid.RequestID, error) { given++ },
+				Sent:      func(_ journal.Entry, _ time.Duration, err error) { sent++; require.NoError(t, err) },
+				Recorded:  func(journal.Entry) { stop() },
+			}
+		}))
+		require.Equal(t, []int{1, 1}, []int{given, sent})
+	})
+}
+
+// Many payments of unknown outcome, each with its own due time, are sent as fast as the service responds.
+func TestManyUnknownPayments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const payments = 2000
+		b, began, paid := &broken{database: newDatabase(0)}, time.Now(), 0
+		for n := range payments {
+			params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+			b.enqueue(storetest.NewEntry(t, "payer", params))
+			time.Sleep(time.Millisecond) // another due time
+		}
+		began = time.Now()
+		require.NoError(t, runs(t, b, teller{}, 100, func(stop func()) journal.Trace {
+			return journal.Trace{Recorded: func(journal.Entry) {
+				if paid++; paid == payments {
+					stop()
+				}
+			}}
+		}))
+		t.Log(time.Since(began))
+		require.Less(t, time.Since(began), payments*time.Millisecond)
+	})
+}
+
 // When the store works again, outcomes are recorded; nothing was sent twice.
 func TestStoreThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
