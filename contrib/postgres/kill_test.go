@@ -310,7 +310,7 @@ func TestNaiveLeasePaysTwice(t *testing.T) {
 	k := newKillTest(t, true)
 	k.emulator.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 		if a.Sending == 1 {
-			return prepaidtest.Delay(5 * time.Second)
+			return prepaidtest.Delay(15 * time.Second) // much longer than the lease, also on a slow machine
 		}
 		return prepaidtest.Fault{}
 	})
