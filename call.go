@@ -34,7 +34,7 @@ type call struct {
 	status  int           // of the last attempt; 0 without a response
 	sent    sentRecord
 	outcome Outcome // of the last attempt
-	doubt   error   // the cause of the first attempt that may have been applied
+	unknown error   // the cause of the first attempt that may have been applied
 	bounds  bounds
 	next    nextAttempt
 }
@@ -105,7 +105,7 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 		c.observer.response(ctx, last)
 	}
 	if last.err != nil {
-		return c.fail(c.outcome, causes(ctx, last, previous, c.doubt))
+		return c.fail(c.outcome, c.causes(ctx, last, previous))
 	}
 	if err := c.accept(last, decode); err != nil {
 		return c.fail(c.request.op.judge(last.evidence(c.request.op.kind, err)).outcome, err)
@@ -142,9 +142,9 @@ func (c *call) accept(a *attempt, decode func(*response) error) error {
 }
 
 // causes returns the error of the last attempt, together with the response to the one before, and with the error of an ended context.
-func causes(ctx context.Context, last, previous *attempt, doubt error) error {
+func (c *call) causes(ctx context.Context, last, previous *attempt) error {
 	err := last.err
-	if !last.sent && previous != nil && previous.sent && doubt == nil {
+	if !last.sent && previous != nil && previous.sent && c.unknown == nil {
 		err = &bothCauses{last: err, earlier: previous.err}
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
@@ -155,7 +155,7 @@ func causes(ctx context.Context, last, previous *attempt, doubt error) error {
 
 // fail returns the CallError of a call whose last attempt had this outcome and error.
 func (c *call) fail(last Outcome, err error) error {
-	earlier := c.doubt
+	earlier := c.unknown
 	if earlier == nil && !c.next.unknown.IsZero() {
 		earlier = errEarlierCall
 	}

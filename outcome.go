@@ -261,7 +261,7 @@ type decision struct {
 	spare   bool // the new token is shared only if the attempt succeeds
 }
 
-// evidence holds the known facts about an attempt, except that of a usable success.
+// evidence holds the facts about an attempt by which judge decides.
 type evidence struct {
 	status        int
 	notSent       bool // it is certain that nothing was sent
@@ -287,12 +287,14 @@ func (o *operation) judge(e evidence) decision {
 		if d, certain := o.judgeRefusal(e); certain {
 			return d
 		}
-	case !e.complete && e.declared && slices.Contains(o.success, e.status) && o.class == classNever && o.kind != responseNone && !o.modelsFailure:
-		return decision{outcome: OutcomeApplied} // the status arrived, its body did not
+	case !e.complete && e.declared && slices.Contains(o.success, e.status):
+		if o.class == classNever && o.kind != responseNone && !o.modelsFailure {
+			return decision{outcome: OutcomeApplied} // the status arrived, its body did not
+		}
 	}
 	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a success
 	// status with an error or with an unexpected body.
-	return o.judgeDoubt(e)
+	return o.judgeUnknown(e)
 }
 
 // judgeBody returns the outcome of a success whose body the decoder refused.
@@ -323,8 +325,8 @@ func (o *operation) judgeRefusal(e evidence) (d decision, certain bool) {
 	return decision{outcome: OutcomeRejected}, e.status != http.StatusRequestTimeout && (reads || e.serviceForm)
 }
 
-// judgeDoubt returns the decision about an attempt that may have taken effect.
-func (o *operation) judgeDoubt(e evidence) decision {
+// judgeUnknown returns the decision about an attempt that may have taken effect.
+func (o *operation) judgeUnknown(e evidence) decision {
 	expected := slices.Contains(o.success, e.status)
 	temporary := !e.complete || slices.Contains([]int{
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
@@ -344,15 +346,15 @@ func (o *operation) judgeDoubt(e evidence) decision {
 	return decision{outcome: OutcomeUnknown}
 }
 
-// history is what is known of the requests before the last one of a call, with the same request ID, by this call or by earlier ones.
+// history says what became of the requests with the same request ID before the last one, of this call and of earlier ones.
 type history struct {
 	applied bool // one moved the money
 	unknown bool // one may have moved it
 	refuted bool // the last response proves that none did
 }
 
-// conclude returns the outcome of a call from that of its last attempt. Once an earlier request may have moved the money, only a success
-// or a proof ends the doubt.
+// conclude returns the outcome of a call from that of its last attempt. Once an earlier request may have moved the money, the outcome is
+// unknown until a success or a proof.
 func (h history) conclude(last Outcome) Outcome {
 	switch {
 	case h.applied:

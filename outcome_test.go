@@ -163,7 +163,7 @@ func TestTimesAfterAStepOfTheClock(t *testing.T) {
 		rule := Config{}.repeatRule()
 		k := call{
 			core: &core{repeats: rule}, request: request{op: operation{class: classKeyed}},
-			sent: sentRecord{count: 1, first: sent, latest: sent, last: sent}, doubt: errEarlierCall,
+			sent: sentRecord{count: 1, first: sent, latest: sent, last: sent}, unknown: errEarlierCall,
 		}
 		failure, ok := errors.AsType[*CallError](k.fail(OutcomeUnknown, errEarlierCall))
 		require.True(t, ok)

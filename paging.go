@@ -155,7 +155,7 @@ func (l pageList[T]) deliver(ctx context.Context, c *core, yield func(*T) bool) 
 				return nil
 			}
 		}
-		if last, err := read.End(); last {
+		if last, err := read.End(); last || err != nil {
 			return l.incomplete(err, nil)
 		}
 	}
@@ -187,9 +187,12 @@ func isEndOfList(err error) bool {
 
 // incomplete returns the error of a list that ends for the reason why, or nil. refusal is the refusal of a page after the last, if any.
 func (l pageList[T]) incomplete(why, refusal error) error {
+	if why == nil {
+		return nil
+	}
 	list, ok := errors.AsType[*pages.Incomplete](why)
 	if !ok {
-		return nil
+		return l.failed(why)
 	}
 	failure := &IncompleteListError{Seen: list.Seen, Total: list.Total, cause: list.Err}
 	if api, ok := errors.AsType[*APIError](refusal); ok {

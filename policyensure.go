@@ -183,7 +183,9 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsureR
 }
 
 // send sends a change. If it was not made for certain, send returns an error, and the rules as far as they are known: rules before it.
-func (s *ruleSet[K, R]) send(ctx context.Context, company CompanyID, change ruleChange[R], rules []R, read func() ([]R, error)) (now []R, err error) {
+func (s *ruleSet[K, R]) send(
+	ctx context.Context, company CompanyID, change ruleChange[R], rules []R, read func() ([]R, error),
+) (now []R, err error) {
 	err = s.change(ctx, company, ChangeRulesParams[R]{Reason: s.params.Reason, Add: change.add, Remove: change.remove})
 	switch OutcomeOf(err) {
 	case OutcomeApplied: // also if the response cannot be read

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"time"
 
@@ -22,8 +21,8 @@ type bounds struct {
 }
 
 // attempts makes the attempts of a call, and returns the last one and the one before. Few calls need a second one. It and all others are
-// made by go-retryablehttp, with this call's hooks and none of the library's defaults (logging URLs, following redirects, closing idle
-// connections). For the first one that would cost each call four allocations.
+// made by go-retryablehttp, with this call's hooks and none of the library's defaults, such as a log of URLs. For the first one the library
+// would cost each call five allocations.
 func (c *call) attempts(ctx context.Context) (last, previous *attempt) {
 	last = c.try(ctx, 1)
 	if !c.decide(ctx, last) || pause.For(ctx, c.next.pause()) != nil {
@@ -37,9 +36,9 @@ func (c *call) attempts(ctx context.Context) (last, previous *attempt) {
 		Backoff:      l.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	address := c.url // a copy: the call is reused
-	req := &http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}
-	_, _ = retry.Do(&retryablehttp.Request{Request: req.WithContext(ctx)}) //nolint:bodyclose // read by the attempt
+	// Each attempt makes its own header.
+	bare := &http.Request{Method: c.request.op.Method, URL: &c.url, Host: c.url.Host, Header: http.Header{}}
+	_, _ = retry.Do(&retryablehttp.Request{Request: bare.WithContext(ctx)}) //nolint:bodyclose // read by the attempt
 	return l.last, l.previous
 }
 
@@ -49,10 +48,10 @@ type loop struct {
 	last, previous *attempt
 }
 
-// RoundTrip makes an attempt. It returns the response of the service, whose body the attempt has read.
-func (l *loop) RoundTrip(req *http.Request) (*http.Response, error) {
-	a := l.try(req.Context(), l.last.number+1)
-	if errors.Is(a.err, errSameToken) { // no attempt was made: the last one stands
+// RoundTrip makes an attempt. It returns the service's response; its body was read, unless it is a stream.
+func (l *loop) RoundTrip(bare *http.Request) (*http.Response, error) {
+	a := l.try(bare.Context(), l.last.number+1)
+	if errors.Is(a.err, errSameToken) { // no attempt was made: the last one counts
 		return nil, errSameToken
 	}
 	if l.last, l.previous = a, l.last; !a.complete {
@@ -63,12 +62,12 @@ func (l *loop) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// again is the library's CheckRetry. What proves that nothing was sent is in the attempt, not in the response.
+// again is the library's CheckRetry. The attempt shows more than the response, such as whether anything was sent.
 func (l *loop) again(ctx context.Context, _ *http.Response, err error) (bool, error) {
 	return !errors.Is(err, errSameToken) && l.decide(ctx, l.last), nil
 }
 
-// backoff is the library's Backoff. The wait is part of the decision: there is no other attempt if the deadline is sooner.
+// backoff is the library's Backoff. The wait was decided before: there is no other attempt if the deadline is sooner.
 func (l *loop) backoff(time.Duration, time.Duration, int, *http.Response) time.Duration {
 	return l.next.pause()
 }
@@ -86,7 +85,8 @@ func (n *nextAttempt) pause() time.Duration {
 func (c *call) decide(ctx context.Context, a *attempt) (again bool) {
 	if c.outcome = OutcomeApplied; a.err != nil {
 		v := c.request.op.judge(a.evidence(c.request.op.kind, nil))
-		v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized) // after a 401, the caller's source is asked for another token
+		// After a 401, the caller's source is asked for another token.
+		v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized)
 		c.outcome = v.outcome
 		c.learn(a, v)
 		again = c.core.ended(ctx) == nil && c.plan(ctx, a, v)
@@ -111,8 +111,8 @@ func (c *call) learn(a *attempt, v decision) {
 	if v.outcome != OutcomeUnknown {
 		return
 	}
-	if c.doubt == nil {
-		c.doubt = a.err
+	if c.unknown == nil {
+		c.unknown = a.err
 	}
 	if c.request.op.class == classKeyed {
 		c.next.unknown = c.core.repeats.after(c.sent.latest, c.sent.last)
@@ -160,7 +160,10 @@ func (c *call) plan(ctx context.Context, a *attempt, v decision) bool {
 }
 
 func isTimeout(err error) bool {
-	timeout, ok := errors.AsType[net.Error](err)
+	timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
 	return ok && timeout.Timeout()
 }
 

@@ -250,7 +250,12 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 	}
 }
 
-func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
 
 func (p FindMovementParams) matches(t *Transaction) bool {
 	return t.Amount.Abs() == p.Amount.Abs() && !slices.Contains(p.Exclude, t.ID) &&

@@ -100,7 +100,12 @@ func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
 	}
-	if value == "." || value == ".." || !ascii.IsName(value) && strings.ContainsFunc(value, func(r rune) bool { return strings.ContainsRune(`/\%`, r) || r < ' ' || r == 0x7f }) {
+	leaves := func(r rune) bool { return strings.ContainsRune(`/\%`, r) || r < ' ' || r == 0x7f }
+	switch {
+	case value == ".", value == "..":
+		v.fault(field, rulePath)
+	case ascii.IsName(value): // the usual case, without a search
+	case strings.ContainsFunc(value, leaves):
 		v.fault(field, rulePath)
 	}
 }

@@ -50,36 +50,36 @@ func New(attempt, wait time.Duration) *Tracker {
 	return t
 }
 
-// Responded notes that a response has arrived now. sent is when its request was sent.
-func (t *Tracker) Responded(sent, now time.Time) {
+// Responded notes that a response has arrived. sent is when its request was sent.
+func (t *Tracker) Responded(sent, arrived time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &t.seen[t.newest]
-	if now.Sub(r.first) >= t.wait/perWait {
+	if arrived.Sub(r.first) >= t.wait/perWait {
 		t.newest = (t.newest + 1) % len(t.seen)
 		r = &t.seen[t.newest]
-		*r = response{first: now}
+		*r = response{first: arrived}
 		if t.woken != nil {
 			close(t.woken)
 			t.woken = nil
 		}
 	}
 	if sent.After(r.sent) {
-		r.at, r.sent = now, sent
+		r.at, r.sent = arrived, sent
 	}
 	t.fails, t.record.sorted = 0, nil
 	if t.record.ends(t.late) {
-		t.broken = now
+		t.broken = arrived
 	}
 	if age := sent.Sub(t.made); age >= 0 {
 		for i := range t.signs {
 			s := &t.signs[i]
 			slot := &s.ring[age/s.span%time.Duration(len(s.ring))]
 			if sent.Sub(slot.first.sent) > s.span { // a later round of the ring
-				slot.first, slot.last = sign{sent, now}, sign{}
+				slot.first, slot.last = sign{sent, arrived}, sign{}
 			}
 			if sent.After(slot.last.sent) {
-				slot.last = sign{sent, now}
+				slot.last = sign{sent, arrived}
 			}
 		}
 	}

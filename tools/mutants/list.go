@@ -105,7 +105,7 @@ func mutants() []mutant {
 			old: "return now.Add(t.Sub(now))", new: "return now.Add(t.Round(0).Sub(now.Round(0)))",
 		},
 		{
-			name: "a later failure ends the doubt", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestOutcomeTableOfPairs",
+			name: "a later failure ends an unknown outcome", file: "outcome.go", pkg: "./internal/tests/faults", test: "TestOutcomeTableOfPairs",
 			old: "case h.unknown && !h.refuted && last != OutcomeApplied:", new: "case h.unknown && !h.refuted && last == OutcomeUnknown:",
 		},
 		{
