@@ -252,7 +252,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 	v.pathID("id", string(id))
 	params.check(&v)
 	op := opAccountsSetStatus.with(string(params.Status))
-	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
+	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, faults: v.faults}.with(params))
 }
 
 // SetPlasticEnabledParams sets the plastic flag. The zero value clears it.
@@ -271,7 +271,7 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	v.pathID("id", string(id))
 	params.check(&v)
 	op := opAccountsSetPlasticEnabled.with(strconv.FormatBool(params.Enabled))
-	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
+	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, faults: v.faults}.with(params))
 }
 
 func (v *validator) includes(include []Include, allowed ...Include) {

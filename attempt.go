@@ -82,7 +82,7 @@ func (c *call) try(ctx context.Context, number int) *attempt {
 	if c.request.op.class == classKeyed {
 		a.exchange, limited = c.core.sender.BeginWatched(observed, a.started, limit, c.core.watcher, string(c.request.account))
 	} else {
-		a.exchange, limited = c.core.sender.Begin(observed, a.started, limit, c.content != nil)
+		a.exchange, limited = c.core.sender.Begin(observed, a.started, limit, c.request.encoded != nil)
 	}
 	c.send(limited, a, slot)
 	if a.sent {
@@ -257,7 +257,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 		c.propagate(ctx, header)
 	}
 	response, failure := a.exchange.Send(ctx, exchange.Request{
-		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: c.next.fresh || c.request.op.ownConnection(),
+		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.request.encoded, Fresh: c.next.fresh || c.request.op.ownConnection(),
 		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Lead: c.request.op.class == classToken,
 	})
 	if response == nil {
@@ -300,7 +300,7 @@ func (c *call) header() http.Header {
 	switch {
 	case c.request.basic != "":
 		h["Content-Type"] = formType
-	case c.content != nil:
+	case c.request.encoded != nil:
 		h["Content-Type"] = c.core.contentType
 	}
 	for name, values := range c.request.header {

@@ -26,7 +26,6 @@ type call struct {
 	lane     ratelimit.Lane
 	began    time.Time
 	url      url.URL
-	content  []byte // the body of every attempt; nil for none
 	buffer   *exchange.Buffer
 
 	first   attempt       // most calls make no other
@@ -86,12 +85,8 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	if err := c.core.ended(ctx); err != nil {
 		return c.fail(OutcomeNotProcessed, err)
 	}
-	err := c.request.unencodable
-	if c.content = c.request.encoded; c.request.body != nil {
-		c.content, err = encodeBody(c.request.body, encodeOptions)
-	}
-	if err != nil {
-		return c.fail(OutcomeRejected, err)
+	if c.request.unencodable != nil {
+		return c.fail(OutcomeRejected, c.request.unencodable)
 	}
 	c.url = address.Resolve(c.core.base, cmp.Or(c.request.expanded, c.request.op.Path), c.request.path, c.request.query)
 	c.buffer = buffers.Get().(*exchange.Buffer)
@@ -111,6 +106,14 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 		return c.fail(c.request.op.judge(last.evidence(c.request.op.kind, err)).outcome, err)
 	}
 	return nil
+}
+
+// with returns r with the JSON of a body. The body of an invalid request is not encoded.
+func (r request) with(body any) request {
+	if len(r.faults) == 0 {
+		r.encoded, r.unencodable = encodeBody(body, encodeOptions)
+	}
+	return r
 }
 
 // encodeBody returns the JSON of a request, with its further members.

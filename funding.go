@@ -181,6 +181,6 @@ func (v *validator) sequenceNumber(field string, number int64, unusual bool) {
 
 func (s *FundingService) post(ctx context.Context, op operation, account AccountID, correlation string, body any, v validator) (*FundingResult, error) {
 	return fetch[FundingResult](ctx, s.client, request{
-		op: op, account: account, correlationID: correlation, body: body, faults: v.faults,
-	})
+		op: op, account: account, correlationID: correlation, faults: v.faults,
+	}.with(body))
 }

@@ -115,7 +115,7 @@ func (p CreateHookParams) check(v *validator) {
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	params.check(&v)
-	created, err := fetch[createdHook](ctx, s.client, request{op: opHooksCreate, body: params, faults: v.faults})
+	created, err := fetch[createdHook](ctx, s.client, request{op: opHooksCreate, faults: v.faults}.with(params))
 	if err != nil {
 		return "", err
 	}
@@ -151,8 +151,8 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
 	params.check(&v)
-	r.body, r.faults = params, v.faults
-	return send(ctx, s.client, r)
+	r.faults = v.faults
+	return send(ctx, s.client, r.with(params))
 }
 
 // Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated; [OutcomeUnknown] if a repeat finds no hook. API: DELETE /hooks/{id}.
@@ -196,10 +196,9 @@ func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...Mes
 		v.required(index("message_ids", i, ""), string(message))
 	}
 	r.faults = v.faults
-	r.body = struct {
+	return send(ctx, s.client, r.with(struct {
 		MessageIDs []MessageID `json:"message_ids"`
-	}{messageIDs}
-	return send(ctx, s.client, r)
+	}{messageIDs}))
 }
 
 // MessageType is the type of a message; the reference names "transaction".

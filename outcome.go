@@ -231,14 +231,13 @@ type request struct {
 	header http.Header
 	// expanded is the path with its values, if they are not in path.
 	expanded string
-	body     any    // encoded once; nil for none
 	basic    string // Authorization of the token request
-	// encoded is the body, if it is known before the call; unknown is an earlier movement of unknown outcome with the same request ID.
+	// encoded is the body of every attempt, nil for none; unencodable is why encoded is not the body.
 	encoded     []byte
-	unencodable error // why encoded is not the body
-	unknown     liveness.Request
-	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
-	moved       bool      // an earlier call with this request ID and the same params moved the money
+	unencodable error
+	unknown     liveness.Request // an earlier movement of unknown outcome with the same request ID
+	lastSent    time.Time        // when another process sent a movement of unknown outcome; else zero
+	moved       bool             // an earlier call with this request ID and the same params moved the money
 
 	faults    []FieldError // found while describing; if there are any, nothing is sent
 	account   AccountID

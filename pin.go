@@ -37,7 +37,7 @@ func (p InitiatePINParams) check(v *validator) {
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*RawResponse, error) {
 	var v validator
 	params.check(&v)
-	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, body: params, faults: v.faults})
+	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, faults: v.faults}.with(params))
 }
 
 // SealedPINParams is for [PINService.Validate] and [PINService.Execute]; every field is required.
@@ -79,7 +79,7 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 		IPAddress   string `json:"ip_address"`
 		*PINEnvelope
 	}{params.OperationID, params.DeviceID, params.IPAddress, params.Envelope}
-	return s.post(ctx, request{op: op, body: body, faults: v.faults})
+	return s.post(ctx, request{op: op, faults: v.faults}.with(body))
 }
 
 func (s *PINService) post(ctx context.Context, r request) (*RawResponse, error) {

@@ -122,11 +122,13 @@ type ChangeRulesParams[Rule any] struct {
 	Remove []Rule `json:"remove,omitempty"`
 }
 
-// changeOptions are encodeOptions with the wire form of lists of rules.
-var changeOptions = json.WithMarshalers(json.JoinMarshalers(
-	ruleLists(func(code MCC) mccNumber { return mccNumber(code) }, func(code MCC) mccNumber { return mccNumber(code) }),
-	ruleLists(MerchantRule.withoutID, MerchantRule.key), ruleLists(TerminalRule.withoutID, TerminalRule.key), marshalers,
-))
+// changeOptions returns encodeOptions with the wire form of lists of rules. Programs that change no policy do not link it.
+func changeOptions() json.Options {
+	code := func(code MCC) mccNumber { return mccNumber(code) }
+	return json.WithMarshalers(json.JoinMarshalers(
+		ruleLists(code, code), ruleLists(MerchantRule.withoutID, MerchantRule.key), ruleLists(TerminalRule.withoutID, TerminalRule.key), marshalers,
+	))
+}
 
 // ruleLists writes lists of rules as the policy operations take them, in a member "add" and in a member "remove".
 func ruleLists[Rule, Added, Removed any](added func(Rule) Added, removed func(Rule) Removed) *json.Marshalers {
@@ -166,7 +168,7 @@ func changeRules[Rule any](ctx context.Context, s *PolicyService, op operation, 
 	v.faults = r.faults
 	params.check(&v)
 	r.faults = v.faults
-	r.encoded, r.unencodable = json.Marshal(params, changeOptions)
+	r.encoded, r.unencodable = json.Marshal(params, changeOptions())
 	return send(ctx, s.client, r)
 }
 

@@ -293,7 +293,7 @@ func encodeAny(body any, op *operation) ([]byte, error) {
 	}
 	options := encodeOptions
 	if slices.Contains([]string{opPolicyChangeCategories.Name, opPolicyChangeMerchants.Name, opPolicyChangeTerminals.Name}, op.Name) {
-		options = changeOptions
+		options = changeOptions()
 	}
 	return encodeBody(body, options)
 }

@@ -110,5 +110,5 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	v := s.client.validator()
 	v.simulator(s.client.config)
 	p.checkFor(&v, located, authorized)
-	return fetch[SimulationResult](ctx, s.client, request{op: op, account: p.AccountID, body: p, faults: v.faults})
+	return fetch[SimulationResult](ctx, s.client, request{op: op, account: p.AccountID, faults: v.faults}.with(p))
 }

@@ -168,8 +168,8 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 	v.pathID("provider", string(provider))
 	params.check(&v)
 	return fetch[WalletProvisioning](ctx, s.client, request{
-		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), string(provider)}, body: params, faults: v.faults,
-	})
+		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), string(provider)}, faults: v.faults,
+	}.with(params))
 }
 
 // ExchangeKeyParams requests encrypted key data ("dip").
@@ -249,7 +249,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	params.check(&v)
-	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
+	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, faults: v.faults}.with(params)
 	return receive(ctx, s.client, r, func(a *response) (*RawResponse, error) { return a.copied(), a.checkData() })
 }
 

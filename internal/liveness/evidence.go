@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -206,7 +207,7 @@ func (t *Tracker) allSigns() []sign {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b sign) int { return a.at.Compare(b.at) })
+	sort.Slice(all, func(i, j int) bool { return all[i].at.Before(all[j].at) }) // an instance of slices.SortFunc is 30 KB of each program
 	r.sorted = all
 	return all
 }
