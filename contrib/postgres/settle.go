@@ -131,14 +131,16 @@ func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next 
 	began := time.Now()
 	called := len(entries)
 	for i, e := range entries {
-		if i > 0 && time.Since(began) > slowSettled { // other runs can settle the rest after the commit
-			defer pause.Wake(h.due)
+		if i > 0 && time.Since(began) > slowSettled {
 			called = i
 			break
 		}
 		if err = t.call(ctx, e); err != nil {
 			return len(entries), 1, h.later(ctx, t, e, entries, err)
 		}
+	}
+	if called < len(entries) { // other runs can settle the rest after the commit
+		defer pause.Wake(h.due)
 	}
 	switch err = pause.Cause(ctx, t.end(ctx, "", requestIDs(entries[called:]))); {
 	case err == nil:
