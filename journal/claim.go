@@ -48,10 +48,7 @@ func (r *work) claim(ctx context.Context) {
 			continue
 		}
 		starved := len(r.queue) == 0
-		list, err := r.claimAll(ctx, n)
-		for _, h := range list {
-			r.queue <- h
-		}
+		claimed, err := r.claimAll(ctx, n)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.failed(ctx, err)
@@ -62,7 +59,7 @@ func (r *work) claim(ctx context.Context) {
 		}
 		failures = 0
 		switch ahead := r.ahead.Load(); {
-		case len(list) < n:
+		case claimed < n:
 			r.ahead.CompareAndSwap(ahead, min(ahead, int64(r.Claim)))
 			sleep(ctx, poll, r.wake)
 		case starved && ahead >= int64(r.Claim):
@@ -71,25 +68,26 @@ func (r *work) claim(ctx context.Context) {
 	}
 }
 
-// claimAll claims at most n payments, with several claims at the same time if one is too small.
-func (r *work) claimAll(ctx context.Context, n int) ([]*held, error) {
+// claimAll claims at most n payments, with several claims at the same time if one is too small. What one has claimed waits for no other.
+func (r *work) claimAll(ctx context.Context, n int) (claimed int, err error) {
 	var claims sync.WaitGroup
 	var mu sync.Mutex
-	var all []*held
-	var errs error
 	for part := range slices.Chunk(make([]struct{}, n), r.Claim) {
 		claims.Go(func() {
-			list, err := r.claimSome(ctx, len(part))
+			list, failure := r.claimSome(ctx, len(part))
 			mu.Lock()
 			defer mu.Unlock()
-			all, errs = append(all, list...), cmp.Or(errs, err)
+			claimed, err = claimed+len(list), cmp.Or(err, failure)
 			if len(list) > 0 {
 				r.Trace.Claimed(len(list))
+			}
+			for _, h := range list {
+				r.queue <- h // has a place: see room
 			}
 		})
 	}
 	claims.Wait()
-	return all, errs
+	return claimed, err
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
@@ -121,7 +119,7 @@ func (r *work) room() int {
 		return 0
 	}
 	claim := int64(r.Claim)
-	if free < 2*claim {
+	if ahead < 2*claim || free < 2*claim {
 		return int(min(free, claim))
 	}
 	return int(min(free, ahead) / claim * claim)

@@ -78,7 +78,10 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		return r.giveBack(h, run.GiveBack(), rests, errRests)
 	}
 	if err := r.awaitRepeat(ctx, h); err != nil {
-		return r.giveBack(h, run.GiveBack(), 0, fmt.Errorf("%w: %w", errRests, err)) // due again: then it must be admitted again
+		return r.giveBack(h, run.GiveBack(), firstWait, fmt.Errorf("%w: %w", errRests, err)) // then it must be admitted again
+	}
+	if h.age() > r.lease.Sends-r.CallTimeout { // the machine was suspended, or the sender ignored the end of ctx
+		return r.giveBack(h, run.GiveBack(), 0, errLate)
 	}
 	now = time.Now()
 	if wait := r.brake.pause(); wait > 0 {

@@ -68,7 +68,8 @@ type Workers struct {
 	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
 	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call. The wait before a repeat
 	// grows from 1 s to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
-	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. If an operator retries a
+	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. Never execute COMMIT: it loses
+	// calls for other payments. If an operator retries a
 	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
 	// write to the books in the transaction that you pass to them.
 	//

@@ -46,6 +46,7 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 // run calls Settled until no more outcomes are recorded and none is due, or until ctx ends.
 func (h *settler) run(ctx context.Context) {
 	wait, group, failures := time.Duration(0), mostSettled, 0 // a wait of 0 means a search
+	var since time.Time                                       // of wait
 	for ctx.Err() == nil {
 		groups, stopping := h.groups, h.stopping
 		if failures > 0 {
@@ -56,7 +57,7 @@ func (h *settler) run(ctx context.Context) {
 		if wait > 0 {
 			select {
 			case ids = <-groups:
-			case <-time.After(wait):
+			case <-time.After(time.Until(since.Add(wait))): // also while groups arrive
 			case <-h.due:
 			case <-stopping:
 				stops = true
@@ -66,6 +67,9 @@ func (h *settler) run(ctx context.Context) {
 		}
 		var n int
 		var err error
+		if ids == nil {
+			since = time.Now()
+		}
 		n, group, err = h.settle(ctx, ids, group)
 		switch {
 		case err != nil:
@@ -74,7 +78,7 @@ func (h *settler) run(ctx context.Context) {
 				guard.Hook(h.log, "Failed", func() { h.workers.Trace.Failed(err) })
 			}
 			failures++
-			wait = min(firstWait<<min(failures-1, 5), databaseLimit)
+			since, wait = time.Now(), min(firstWait<<min(failures-1, 5), databaseLimit)
 			continue
 		case n == 0 && stops:
 			return
@@ -148,7 +152,7 @@ func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next 
 	case called > 1: // any of these calls may be the cause
 		return len(entries), 1, nil
 	}
-	return len(entries), 1, h.later(ctx, t, entries[0], nil, err)
+	return len(entries), 1, h.later(ctx, t, entries[0], entries, err)
 }
 
 func requestIDs(entries []journal.Entry) []string {

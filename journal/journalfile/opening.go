@@ -28,10 +28,8 @@ type opening struct {
 
 // add adds an opening. If the clock was set back, earlier openings get its time: a wait must not become longer.
 func (o openings) add(at int64, now time.Time) openings {
-	for i := range o {
-		if o[i].time.After(now) {
-			o[i].time = now
-		}
+	for i := len(o) - 1; i >= 0 && o[i].time.After(now); i-- {
+		o[i].time = now
 	}
 	return append(o, opening{at, now})
 }

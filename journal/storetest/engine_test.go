@@ -239,6 +239,72 @@ func TestRepeatThatDoesNotFit(t *testing.T) {
 	})
 }
 
+// Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again.
+func TestServiceThatIsSlowForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began, s := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}
+		var ids []prepaid.RequestID
+		for i := range 120 {
+			ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
+			s.odd[ids[i]] = func() {
+				if time.Since(began) < time.Minute {
+					time.Sleep(70 * time.Second)
+				}
+			}
+		}
+		var given, recorded atomic.Int64
+		require.NoError(t, runs(t, b, s, 100, func(stop func()) journal.Trace {
+			time.AfterFunc(time.Hour, stop)
+			return journal.Trace{
+				GivenBack: func(prepaid.RequestID, error) { given.Add(1) },
+				Recorded: func(journal.Entry) {
+					if recorded.Add(1) == int64(len(ids)) {
+						stop()
+					}
+				},
+			}
+		}, ids...))
+		require.EqualValues(t, len(ids), recorded.Load())
+		require.NotZero(t, given.Load())
+	})
+}
+
+// suspended is a sender whose first wait for a repeat takes longer than the lease: the machine was suspended.
+type suspended struct {
+	teller
+	waits, sent atomic.Int64
+}
+
+func (s *suspended) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, _ time.Time) error {
+	if _, worker := ctx.Deadline(); worker && s.waits.Add(1) == 1 {
+		time.Sleep(230 * time.Second)
+	}
+	return nil
+}
+
+func (s *suspended) Transfer(ctx context.Context, a prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	s.sent.Add(1)
+	time.Sleep(30 * time.Second)
+	return s.teller.Transfer(ctx, a, p)
+}
+
+// A payment is not sent after its lease, however long the wait for its repeat took.
+func TestSuspendedWhileARepeatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, s := &broken{database: newDatabase(0)}, &suspended{}
+		b.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{
+			RequestID: "a", Amount: prepaid.Cents(1), LastSent: time.Now().Add(-time.Hour),
+		}))
+		require.NoError(t, runs(t, b, s, 2, func(stop func()) journal.Trace {
+			time.AfterFunc(10*time.Minute, stop)
+			return journal.Trace{}
+		}))
+		require.EqualValues(t, 1, s.sent.Load())
+	})
+}
+
 // Many payments of unknown outcome, each with its own due time, are sent as fast as the service responds.
 func TestManyUnknownPayments(t *testing.T) {
 	t.Parallel()
