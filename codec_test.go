@@ -50,7 +50,7 @@ func TestRequired(t *testing.T) {
 		"": nil, `,"balance":"0.000"`: nil, `,"balance":-0e-19`: nil, `,"company_id":0`: nil, `,"balance":1,"balance":0`: nil,
 		`,"balance":null`: errMissingMember, `,"balance":1,"balance":null`: errMissingMember, `,"company_id":null`: errMissingMember,
 		`,"status":""`: errMissingMember, `,"status":null`: errMissingMember, `,"account_id":"\u0000","account_id":""`: errMissingMember,
-		`,"balance":""`: errMissingMember, `,"balance":"x"`: errAmountSyntax,
+		`,"balance":""`: errAmountSyntax, `,"balance":"x"`: errAmountSyntax,
 	} {
 		for _, form := range []string{`}`, `,"is_plastic_enabled":"true"}`} {
 			var got Account

@@ -356,6 +356,102 @@ func (v BankAccount) writeWire(w *wire.Writer) {
 	w.Body = append(w.Body, '}')
 }
 
+func (v *Account) plain() any { type plain Account; return (*plain)(v) }
+
+func (v *Account) lacks(object []byte) bool {
+	found := wire.Found(object, "account_id", "company_id", "balance", "status")
+	return (found&(1<<0) == 0 || found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0)
+}
+
+func (v *AccountSummary) plain() any { type plain AccountSummary; return (*plain)(v) }
+
+func (v *AccountSummary) lacks(object []byte) bool {
+	found := wire.Found(object, "balance", "status")
+	return (found&(1<<0) == 0 || found&(1<<1) == 0)
+}
+
+func (v *Cardholder) plain() any { type plain Cardholder; return (*plain)(v) }
+
+func (v *Cardholder) lacks(object []byte) bool { return false }
+
+func (v *FundingResult) plain() any { type plain FundingResult; return (*plain)(v) }
+
+func (v *FundingResult) lacks(object []byte) bool {
+	found := wire.Found(object, "outcome")
+	return (found&(1<<0) == 0)
+}
+
+func (v *Hook) plain() any { type plain Hook; return (*plain)(v) }
+
+func (v *Hook) lacks(object []byte) bool {
+	found := wire.Found(object, "id", "uri")
+	return (found&(1<<0) == 0 || found&(1<<1) == 0)
+}
+
+func (v *MerchantCategory) plain() any { type plain MerchantCategory; return (*plain)(v) }
+
+func (v *MerchantCategory) lacks(object []byte) bool {
+	found := wire.Found(object, "code")
+	return (found&(1<<0) == 0)
+}
+
+func (v *Policy) plain() any { type plain Policy; return (*plain)(v) }
+
+func (v *Policy) lacks(object []byte) bool {
+	found := wire.Found(object, "default_action")
+	return (found&(1<<0) == 0)
+}
+
+func (v *PortalIdentifier) plain() any { type plain PortalIdentifier; return (*plain)(v) }
+
+func (v *PortalIdentifier) lacks(object []byte) bool { return false }
+
+func (v *Restrictions) plain() any { type plain Restrictions; return (*plain)(v) }
+
+func (v *Restrictions) lacks(object []byte) bool {
+	found := wire.Found(object, "type", "terminal_rules", "category_rules")
+	return (found&(1<<0) == 0) && (found&(1<<1) == 0) && (found&(1<<2) == 0)
+}
+
+func (v *SimulationResult) plain() any { type plain SimulationResult; return (*plain)(v) }
+
+func (v *SimulationResult) lacks(object []byte) bool {
+	found := wire.Found(object, "success")
+	return (found&(1<<0) == 0)
+}
+
+func (v *Transaction) plain() any { type plain Transaction; return (*plain)(v) }
+
+func (v *Transaction) lacks(object []byte) bool {
+	found := wire.Found(object, "id", "amount", "running_balance_amount", "occurred_at")
+	return (found&(1<<0) == 0 || found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0 || v.OccurredAt.IsZero())
+}
+
+func (v *TransferResult) plain() any { type plain TransferResult; return (*plain)(v) }
+
+func (v *TransferResult) lacks(object []byte) bool { return false }
+
+func (v *WalletProvisioning) plain() any { type plain WalletProvisioning; return (*plain)(v) }
+
+func (v *WalletProvisioning) lacks(object []byte) bool {
+	found := wire.Found(object, "issuer_initiated_digitization_data", "activation_data", "encrypted_pass_data", "ephemeral_public_key")
+	return (found&(1<<0) == 0) && (found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0)
+}
+
+func (v *WalletToken) plain() any { type plain WalletToken; return (*plain)(v) }
+
+func (v *WalletToken) lacks(object []byte) bool {
+	found := wire.Found(object, "token_unique_reference", "current_status_code")
+	return (found&(1<<0) == 0 || found&(1<<1) == 0)
+}
+
+func (v *createdHook) plain() any { type plain createdHook; return (*plain)(v) }
+
+func (v *createdHook) lacks(object []byte) bool {
+	found := wire.Found(object, "id")
+	return (found&(1<<0) == 0)
+}
+
 func (AccountStatus) values() []string {
 	return []string{string(AccountStatusActive), string(AccountStatusPreActive), string(AccountStatusInactive), string(AccountStatusDeactivated), string(AccountStatusLostOrStolen), string(AccountStatusExpired), string(AccountStatusSuspectedFraud), string(AccountStatusClosed), string(AccountStatusInactivePINTriesExceeded), string(AccountStatusVendorInactive), string(AccountStatusReplaced)}
 }

@@ -9,13 +9,56 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // Peek returns the value that d reads next, nil if it is malformed. d is the Decoder of json.Unmarshal, which has its whole text in memory.
 func Peek(d *jsontext.Decoder) jsontext.Value {
-	next := bytes.NewBuffer(bytes.TrimLeft(d.UnreadBuffer(), " \t\r\n,:"))
+	next := bytes.NewBuffer(Trim(d.UnreadBuffer()))
 	value, _ := jsontext.NewDecoder(next, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)).ReadValue()
 	return value
+}
+
+// Trim removes what a Decoder leaves unread until it reads the next value: white space, and the punctuation after the last name or element.
+func Trim(unread []byte) []byte { return bytes.TrimLeft(unread, " \t\r\n,:") }
+
+// Found returns a bit for each of the names, the lowest for the first, that is a member of an object. Null and empty text are the same as
+// no member. If a name is repeated, the last value counts. The object was read before: it is valid.
+func Found(object []byte, names ...string) (found uint) {
+	for depth := 0; len(object) > 0; {
+		c := object[0]
+		if c != '"' {
+			if object = object[1:]; c == '{' || c == '[' {
+				depth++
+			} else if c == '}' || c == ']' {
+				depth--
+			}
+			continue
+		}
+		end := 1 + ascii.PlainLength(object[1:])
+		for ; end < len(object) && object[end] != '"'; end++ {
+			if object[end] == '\\' {
+				end++
+			}
+		}
+		text := object[:min(end+1, len(object))]
+		object = bytes.TrimLeft(object[len(text):], " \t\r\n")
+		if depth > 1 || len(object) == 0 || object[0] != ':' {
+			continue
+		}
+		if bytes.ContainsRune(text, '\\') {
+			text, _ = jsontext.AppendUnquote([]byte{'"'}, text)
+			text = append(text, '"')
+		}
+		object = bytes.TrimLeft(object[1:], " \t\r\n")
+		if i := slices.Index(names, string(text[1:len(text)-1])); i >= 0 {
+			if found |= 1 << i; bytes.HasPrefix(object, []byte("null")) || bytes.HasPrefix(object, []byte(`""`)) {
+				found &^= 1 << i
+			}
+		}
+	}
+	return found
 }
 
 // ReadsItself reports whether the type of a value has its own way to read JSON.

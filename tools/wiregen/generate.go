@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -32,9 +33,56 @@ func (p *pkg) generate() ([]byte, error) {
 			}
 		}
 	}
+	p.generateRules(&g.out)
 	p.generateKnown(&g.out)
 	p.generateValidate(&g.out)
 	return format.Source(g.out.Bytes())
+}
+
+// generateRules writes the methods of ruled: for structs that have the tag required, or another rule.
+func (p *pkg) generateRules(out *bytes.Buffer) {
+	scope := p.Types.Scope()
+	for _, name := range scope.Names() {
+		of := named(scope.Lookup(name).Type())
+		if of == nil {
+			continue
+		}
+		fields, ok := of.Underlying().(*types.Struct)
+		if _, declared := scope.Lookup(name).(*types.TypeName); !ok || !declared {
+			continue
+		}
+		var names, alternatives []string
+		lacks := map[string]string{} // the condition of each alternative
+		for i := range fields.NumFields() {
+			field, tag := fields.Field(i), reflect.StructTag(fields.Tag(i))
+			alternative, required := tag.Lookup("required")
+			if !required {
+				continue
+			}
+			if !slices.Contains(alternatives, alternative) {
+				alternatives = append(alternatives, alternative)
+			}
+			member, _, _ := strings.Cut(tag.Get("json"), ",")
+			lacks[alternative] += fmt.Sprintf(" || found&(1<<%d) == 0", len(names))
+			if types.TypeString(field.Type(), nil) == "time.Time" {
+				lacks[alternative] += " || v." + field.Name() + ".IsZero()"
+			}
+			names = append(names, strconv.Quote(member))
+		}
+		if len(names) == 0 && !has(of, "kept", "unproven") {
+			continue
+		}
+		fmt.Fprintf(out, "\nfunc (v *%[1]s) plain() any { type plain %[1]s; return (*plain)(v) }\n\nfunc (v *%[1]s) lacks(object []byte) bool {", name)
+		if len(names) == 0 {
+			out.WriteString(" return false }\n")
+			continue
+		}
+		var all []string
+		for _, alternative := range alternatives {
+			all = append(all, "("+strings.TrimPrefix(lacks[alternative], " || ")+")")
+		}
+		fmt.Fprintf(out, "\nfound := wire.Found(object, %s)\nreturn %s\n}\n", strings.Join(names, ", "), strings.Join(all, " && "))
+	}
 }
 
 // generateKnown writes the values of each enumeration.
