@@ -49,7 +49,7 @@ var (
 	decodeOptions = decodeWith(json.UnmarshalFromFunc(decodeStruct))
 
 	// ownOptions are decodeOptions for types of this package: quicker, because the library hands only structs with rules to a function.
-	ownOptions = decodeWith(json.UnmarshalFromFunc(decodeRuled))
+	ownOptions = decodeWith(ruledTypes())
 
 	// plainOptions are ownOptions without the rules of structs.
 	plainOptions = decodeWith(nil)
@@ -80,8 +80,8 @@ type ruled interface {
 }
 
 // decodeRuled reads a struct of this package and applies its rules.
-func decodeRuled(d *jsontext.Decoder, value ruled) error {
-	if _, ok := value.(keeper); ok {
+func decodeRuled[T ruled](d *jsontext.Decoder, value T) error {
+	if _, ok := any(value).(keeper); ok {
 		reflect.ValueOf(value).Elem().SetZero() // the member may be repeated
 	}
 	unread, start := d.UnreadBuffer(), d.InputOffset()
@@ -92,7 +92,7 @@ func decodeRuled(d *jsontext.Decoder, value ruled) error {
 	if value.lacks(object) {
 		return errMissingMember
 	}
-	switch value := value.(type) {
+	switch value := any(value).(type) {
 	case keeper:
 		keep(value, object)
 	case provable:

@@ -2,7 +2,11 @@
 
 package prepaid
 
-import "github.com/cardprograms/prepaid/internal/wire"
+import (
+	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/wire"
+)
 
 func (v *Account) readWire(r *wire.Reader) {
 	found := uint(0)
@@ -450,6 +454,26 @@ func (v *createdHook) plain() any { type plain createdHook; return (*plain)(v) }
 func (v *createdHook) lacks(object []byte) bool {
 	found := wire.Found(object, "id")
 	return (found&(1<<0) == 0)
+}
+
+func ruledTypes() *json.Unmarshalers {
+	return json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(decodeRuled[*Account]),
+		json.UnmarshalFromFunc(decodeRuled[*AccountSummary]),
+		json.UnmarshalFromFunc(decodeRuled[*Cardholder]),
+		json.UnmarshalFromFunc(decodeRuled[*FundingResult]),
+		json.UnmarshalFromFunc(decodeRuled[*Hook]),
+		json.UnmarshalFromFunc(decodeRuled[*MerchantCategory]),
+		json.UnmarshalFromFunc(decodeRuled[*Policy]),
+		json.UnmarshalFromFunc(decodeRuled[*PortalIdentifier]),
+		json.UnmarshalFromFunc(decodeRuled[*Restrictions]),
+		json.UnmarshalFromFunc(decodeRuled[*SimulationResult]),
+		json.UnmarshalFromFunc(decodeRuled[*Transaction]),
+		json.UnmarshalFromFunc(decodeRuled[*TransferResult]),
+		json.UnmarshalFromFunc(decodeRuled[*WalletProvisioning]),
+		json.UnmarshalFromFunc(decodeRuled[*WalletToken]),
+		json.UnmarshalFromFunc(decodeRuled[*createdHook]),
+	)
 }
 
 func (AccountStatus) values() []string {

@@ -24,7 +24,7 @@ const head = "// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\
 
 func (p *pkg) generate() ([]byte, error) {
 	g := &generator{pkg: p}
-	g.line(head + "import \"github.com/cardprograms/prepaid/internal/wire\"")
+	g.line(head + "import (\n\"github.com/go-json-experiment/json\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)")
 	for i, function := range []func(*types.Named) error{g.reader, g.writer} {
 		g.method, g.todo = []string{"readWire", "writeWire"}[i], p.lists[i]
 		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
@@ -42,6 +42,7 @@ func (p *pkg) generate() ([]byte, error) {
 // generateRules writes the methods of ruled: for structs that have the tag required, or another rule.
 func (p *pkg) generateRules(out *bytes.Buffer) {
 	scope := p.Types.Scope()
+	var ruled []string
 	for _, name := range scope.Names() {
 		of := named(scope.Lookup(name).Type())
 		if of == nil {
@@ -72,6 +73,7 @@ func (p *pkg) generateRules(out *bytes.Buffer) {
 		if len(names) == 0 && !has(of, "kept", "unproven") {
 			continue
 		}
+		ruled = append(ruled, "json.UnmarshalFromFunc(decodeRuled[*"+name+"]),\n")
 		fmt.Fprintf(out, "\nfunc (v *%[1]s) plain() any { type plain %[1]s; return (*plain)(v) }\n\nfunc (v *%[1]s) lacks(object []byte) bool {", name)
 		if len(names) == 0 {
 			out.WriteString(" return false }\n")
@@ -83,6 +85,7 @@ func (p *pkg) generateRules(out *bytes.Buffer) {
 		}
 		fmt.Fprintf(out, "\nfound := wire.Found(object, %s)\nreturn %s\n}\n", strings.Join(names, ", "), strings.Join(all, " && "))
 	}
+	fmt.Fprintf(out, "\nfunc ruledTypes() *json.Unmarshalers {\nreturn json.JoinUnmarshalers(\n%s)\n}\n", strings.Join(ruled, ""))
 }
 
 // generateKnown writes the values of each enumeration.
