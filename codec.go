@@ -101,20 +101,16 @@ func decodeRuled[T ruled](d *jsontext.Decoder, value T) error {
 	return nil
 }
 
-// decodeStruct leaves structs of this package, and slices of them, to ownOptions and other values to the library. If a caller's struct embeds structs with
-// rules, each of them is first read from the same object: the library sees only their members, and requires none.
+// decodeStruct leaves types of this package, and slices of them, to ownOptions, and other values to the library. If a caller's struct
+// embeds structs with rules, each of them is first read from the same object: the library sees only their members, and requires none.
 func decodeStruct(d *jsontext.Decoder, value any) error {
 	of := reflect.TypeOf(value).Elem()
-	structs := of
-	if of.Kind() == reflect.Slice {
-		structs = of.Elem()
-	}
 	switch {
-	case structs.Kind() != reflect.Struct || wire.ReadsItself(value):
+	case wire.ReadsItself(value):
 		return wire.ErrSkip
-	case isOurs(structs):
+	case isOurs(of), of.Kind() == reflect.Slice && isOurs(of.Elem()):
 		return json.UnmarshalDecode(d, value, ownOptions)
-	case structs != of:
+	case of.Kind() != reflect.Struct:
 		return wire.ErrSkip
 	}
 	for _, part := range wire.Embedded(value, hasRules) {
@@ -234,17 +230,10 @@ func decodeListed(d *jsontext.Decoder, value listed) error {
 
 // Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
 // received.
-func Known(value listed) bool {
-	of := reflect.Indirect(reflect.ValueOf(value))
-	text := of.String()
-	if of.CanInt() {
-		text = strconv.FormatInt(of.Int(), 10)
-	}
-	return value != nil && slices.Contains(value.values(), text)
-}
+func Known(value listed) bool { return value != nil && value.known() }
 
 // listed is an enumeration type of this package.
-type listed interface{ values() []string }
+type listed interface{ known() bool }
 
 // parseInteger also accepts forms that only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {
@@ -355,8 +344,8 @@ func (r *response) empty() bool {
 // ready, which has the shape of an error, and bodies that only the caller can interpret.
 func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
-		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`rror"`)) { // JSON is full of `"`: slow to search
-		return nil
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`rror"`)) {
+		return nil // `rror"` and not `"error"`, which is slow to find: JSON is full of `"`
 	}
 	code, _, err := r.errorShape()
 	if code != "" {

@@ -27,38 +27,57 @@ func Trim(unread []byte) []byte { return bytes.TrimLeft(unread, " \t\r\n,:") }
 // no member. If a name is repeated, the last value counts. The object was read before: it is valid.
 func Found(object []byte, names ...string) (found uint) {
 	for depth := 0; len(object) > 0; {
-		c := object[0]
-		if c != '"' {
-			if object = object[1:]; c == '{' || c == '[' {
-				depth++
-			} else if c == '}' || c == ']' {
-				depth--
+		switch object[0] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			var text []byte
+			text, object = cutText(object)
+			object = trimSpace(object)
+			if depth != 1 || !bytes.HasPrefix(object, []byte(":")) {
+				continue
 			}
-			continue
-		}
-		end := 1 + ascii.PlainLength(object[1:])
-		for ; end < len(object) && object[end] != '"'; end++ {
-			if object[end] == '\\' {
-				end++
+			i := slices.Index(names, string(text))
+			if i < 0 {
+				continue
 			}
-		}
-		text := object[:min(end+1, len(object))]
-		object = bytes.TrimLeft(object[len(text):], " \t\r\n")
-		if depth > 1 || len(object) == 0 || object[0] != ':' {
-			continue
-		}
-		if bytes.ContainsRune(text, '\\') {
-			text, _ = jsontext.AppendUnquote([]byte{'"'}, text)
-			text = append(text, '"')
-		}
-		object = bytes.TrimLeft(object[1:], " \t\r\n")
-		if i := slices.Index(names, string(text[1:len(text)-1])); i >= 0 {
-			if found |= 1 << i; bytes.HasPrefix(object, []byte("null")) || bytes.HasPrefix(object, []byte(`""`)) {
+			value := trimSpace(object[1:])
+			if found |= 1 << i; bytes.HasPrefix(value, []byte("null")) || bytes.HasPrefix(value, []byte(`""`)) {
 				found &^= 1 << i
 			}
+			continue
 		}
+		object = object[1:]
 	}
 	return found
+}
+
+// cutText returns the text of a string, and what follows the string.
+func cutText(in []byte) (text, rest []byte) {
+	end := 1 + ascii.PlainLength(in[1:])
+	plain := end
+	for ; end < len(in) && in[end] != '"'; end++ {
+		if in[end] == '\\' {
+			end++
+		}
+	}
+	if end >= len(in) {
+		return nil, nil
+	}
+	if text = in[1:end]; plain < end {
+		text, _ = jsontext.AppendUnquote(nil, in[:end+1])
+	}
+	return text, in[end+1:]
+}
+
+// trimSpace is faster than bytes.TrimLeft.
+func trimSpace(text []byte) []byte {
+	for len(text) > 0 && text[0] <= ' ' {
+		text = text[1:]
+	}
+	return text
 }
 
 // ReadsItself reports whether the type of a value has its own way to read JSON.
