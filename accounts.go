@@ -55,7 +55,9 @@ const (
 	CardholderTypeSecondary CardholderType = 2 // an additional card
 )
 
-func (CardholderType) values() []string { return []string{"1", "2"} }
+func (t CardholderType) known() bool {
+	return t == CardholderTypePrimary || t == CardholderTypeSecondary
+}
 
 // Include requests a group of account fields that are otherwise absent.
 type Include string

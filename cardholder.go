@@ -221,17 +221,11 @@ func asReceived(k keeper) reflect.Value {
 	return was.Elem()
 }
 
-// decodeKeeper reads a value that the service sent, and of which raw is the JSON.
-func decodeKeeper(d *jsontext.Decoder, k keeper, raw jsontext.Value) error {
-	to := reflect.ValueOf(k).Elem()
-	to.SetZero() // the member may be repeated
-	if err := json.UnmarshalDecode(d, k, plainOptions); err != nil {
-		return err
-	}
-	_, unlisted := k.kept()
-	*unlisted = string(unlistedIn(raw, to.Type(), false))
+// keep records raw, the JSON that k was read from, where needed.
+func keep(k keeper, raw jsontext.Value) {
+	received, unlisted := k.kept()
+	*received, *unlisted = "", string(unlistedIn(raw, reflect.TypeOf(k).Elem(), false))
 	retain(k, raw, exact(k, raw))
-	return nil
 }
 
 func encodeKeeper(e *jsontext.Encoder, k keeper) error {

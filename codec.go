@@ -2,10 +2,8 @@ package prepaid
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -37,15 +35,29 @@ var marshalers = json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, p *PortalIdentifier) error { return encodeKeeper(e, p) }),
 )
 
+// scalars read a value in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without a
+// zone), but never return a wrong value. Null is the zero value, but leaves a number unchanged.
+var scalars = json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(decodeTime), json.UnmarshalFromFunc(decodeBool), json.UnmarshalFromFunc(decodeListed),
+	json.UnmarshalFromFunc(decodeString[string]), json.UnmarshalFromFunc(decodeString[AccountID]),
+	json.UnmarshalFromFunc(decodeString[HookID]), json.UnmarshalFromFunc(decodeString[MessageID]),
+	json.UnmarshalFromFunc(decodeInteger[int64]), json.UnmarshalFromFunc(decodeInteger[CompanyID]),
+)
+
 var (
 	// decodeOptions are the options for responses. Types of this package have the same rules inside a value of the caller's type.
-	decodeOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(decodeStruct), json.UnmarshalFromFunc(decodeScalar),
-	)))
+	decodeOptions = decodeWith(json.UnmarshalFromFunc(decodeStruct))
 
-	// plainOptions are decodeOptions without the rules of decodeStruct.
-	plainOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(decodeScalar)))
+	// ownOptions are decodeOptions for types of this package: quicker, because the library hands only structs with rules to a function.
+	ownOptions = decodeWith(ruledTypes())
+
+	// plainOptions are ownOptions without the rules of structs.
+	plainOptions = decodeWith(nil)
 )
+
+func decodeWith(structs *json.Unmarshalers) json.Options {
+	return json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(structs, scalars)))
+}
 
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
@@ -56,30 +68,54 @@ type wireWritable interface{ writeWire(w *wire.Writer) }
 // provable is the result of a movement. unproven returns an error if its members together do not prove what happened.
 type provable interface{ unproven() error }
 
-// decodeStruct applies the rules of this package's structs and, for the rest, leaves a value to the library. If a caller's struct embeds
-// structs with rules, each of them is first read from the same object: the library sees only their members, and requires none.
+// ruled is a struct with rules. wiregen generates its methods.
+type ruled interface {
+	// plain returns a pointer to the same struct, of a type without methods.
+	plain() any
+	// lacks reports whether the object that the struct was read from lacks a required member. The tag required is for members whose zero
+	// value would look like a value of the service, and for those that identify something: null, and an empty text or time, are the same
+	// as no member. If the tags of a struct have several values, the members of one value are enough. Members without the tag become the
+	// zero value.
+	lacks(object []byte) bool
+}
+
+// decodeRuled reads a struct of this package and applies its rules.
+func decodeRuled[T ruled](d *jsontext.Decoder, value T) error {
+	if _, ok := any(value).(keeper); ok {
+		reflect.ValueOf(value).Elem().SetZero() // the member may be repeated
+	}
+	unread, start := d.UnreadBuffer(), d.InputOffset()
+	if err := json.UnmarshalDecode(d, value.plain()); err != nil {
+		return err
+	}
+	object := wire.Trim(unread[:d.InputOffset()-start])
+	if value.lacks(object) {
+		return errMissingMember
+	}
+	switch value := any(value).(type) {
+	case keeper:
+		keep(value, object)
+	case provable:
+		return value.unproven()
+	}
+	return nil
+}
+
+// decodeStruct leaves types of this package, and slices of them, to ownOptions, and other values to the library. If a caller's struct
+// embeds structs with rules, each of them is first read from the same object: the library sees only their members, and requires none.
 func decodeStruct(d *jsontext.Decoder, value any) error {
 	of := reflect.TypeOf(value).Elem()
-	if of.Kind() != reflect.Struct || wire.ReadsItself(value) {
+	switch {
+	case wire.ReadsItself(value):
 		return wire.ErrSkip
-	}
-	if hasRules(of) {
-		object := wire.Peek(d)
-		kind := object.Kind() // another one is the library's to refuse
-		if (kind == jsontext.KindBeginObject || kind == jsontext.KindNull) && lacks(membersOf(object), of) {
-			return errMissingMember
-		}
-		switch value := value.(type) {
-		case keeper:
-			return decodeKeeper(d, value, object)
-		case provable:
-			return cmp.Or(json.UnmarshalDecode(d, value, plainOptions), value.unproven())
-		}
+	case isOurs(of), of.Kind() == reflect.Slice && isOurs(of.Elem()):
+		return json.UnmarshalDecode(d, value, ownOptions)
+	case of.Kind() != reflect.Struct:
 		return wire.ErrSkip
 	}
 	for _, part := range wire.Embedded(value, hasRules) {
 		object := wire.Peek(d)
-		if err := json.Unmarshal(object, part, d.Options()); err != nil {
+		if err := json.Unmarshal(object, part, ownOptions); err != nil {
 			if object == nil {
 				return wire.ErrSkip
 			}
@@ -102,96 +138,102 @@ func isOurs(of reflect.Type) bool {
 	return of.PkgPath() == reflect.TypeFor[Amount]().PkgPath()
 }
 
-// hasRules reports whether decodeStruct has rules for a type.
+// hasRules reports whether a type is a struct of this package with rules.
 func hasRules(of reflect.Type) bool {
-	keeps := reflect.PointerTo(of).Implements(reflect.TypeFor[keeper]())
-	proves := reflect.PointerTo(of).Implements(reflect.TypeFor[provable]())
-	return isOurs(of) && (keeps || proves || lacks(nil, of))
+	return isOurs(of) && reflect.PointerTo(of).Implements(reflect.TypeFor[ruled]())
 }
 
-// lacks reports whether an object lacks a required member. The tag required is for members whose zero value would look like a value of
-// the service, and for those that identify something: null, and an empty text or time, are the same as no member. If the tags of a struct
-// have several values, the members of one value are enough. Members without the tag become the zero value.
-func lacks(members map[string]jsontext.Value, of reflect.Type) bool {
-	lacking := map[string]bool{}
-	for field := range of.Fields() {
-		if alternative, required := field.Tag.Lookup("required"); required {
-			name, _ := jsonName(field)
-			lacking[alternative] = lacking[alternative] || !present(members[name], field.Type)
-		}
+// readScalar returns text and kind of a string or of a number, as written. For null, text is empty; all else gives the error other.
+func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
+	token, err := d.ReadToken()
+	if err != nil {
+		return "", 0, err
 	}
-	return len(lacking) > 0 && !slices.Contains(slices.Collect(maps.Values(lacking)), false)
-}
-
-func present(member jsontext.Value, of reflect.Type) bool {
-	text := strings.Trim(string(member), `"`)
-	at, _, ok := wire.ParseTime(text)
-	return text != "" && string(member) != "null" && (of != reflect.TypeFor[time.Time]() || !ok || !at.IsZero())
-}
-
-// decodeScalar reads a value in any usual form (a number or a boolean in quotes, a string without them, 12.0 for 12, a date-time without
-// a zone), but never returns a wrong value. Null leaves a number unchanged, and is the zero value of other types. The library reads values
-// of the caller's types.
-func decodeScalar(d *jsontext.Decoder, value any) error {
-	to := reflect.ValueOf(value).Elem()
-	at, isTime := value.(*time.Time)
-	switch kind := to.Kind(); {
-	case isTime:
-	case kind != reflect.String && kind != reflect.Bool && kind != reflect.Int && kind != reflect.Int64:
-		return wire.ErrSkip
-	case to.Type().PkgPath() != "" && !isOurs(to.Type()), wire.ReadsItself(value):
-		return wire.ErrSkip
+	switch kind = token.Kind(); kind {
+	case jsontext.KindNull:
+		return "", kind, nil
+	case jsontext.KindNumber, jsontext.KindString:
+		return token.String(), kind, nil
 	}
+	return "", kind, other
+}
+
+func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
+	text, _, err := readScalar(d, errWrongType)
+	if err == nil {
+		*to = T(text)
+	}
+	return err
+}
+
+func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, to *T) error {
+	text, kind, err := readScalar(d, errNotAnInteger)
+	if err != nil || kind == jsontext.KindNull {
+		return err
+	}
+	integer, ok := parseInteger(text)
+	if !ok || int64(T(integer)) != integer {
+		return errNotAnInteger
+	}
+	*to = T(integer)
+	return nil
+}
+
+func decodeBool(d *jsontext.Decoder, to *bool) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	text, quoted, bare, null := token.String(), token.Kind() == '"', token.Kind() == '0', token.Kind() == 'n'
-	if null {
-		text = ""
+	text := token.String()
+	*to = strings.EqualFold(text, "true")
+	if token.Kind() != jsontext.KindNull && !*to && !strings.EqualFold(text, "false") {
+		return errWrongType
 	}
-	switch {
-	case isTime:
-		var ok bool
-		if *at, _, ok = wire.ParseTime(text); !ok || !quoted && !null {
-			return errNotATime
-		}
-	case to.Kind() == reflect.Bool:
-		to.SetBool(strings.EqualFold(text, "true"))
-		if !null && !to.Bool() && !strings.EqualFold(text, "false") {
-			return errWrongType
-		}
-	case to.Kind() == reflect.String:
-		if !quoted && !bare && !null {
-			return errWrongType
-		}
-		if integer, ok := number.Integer([]byte(text)); bare && ok && to.Type() == reflect.TypeFor[TransactionType]() {
-			text = padCode(string(integer)) // a code sent as a number may have lost leading zeros
-		}
-		to.SetString(text)
-	case !null:
-		integer, ok := parseInteger(text)
-		if !quoted && !bare || !ok || to.OverflowInt(integer) {
-			return errNotAnInteger
-		}
-		to.SetInt(integer)
+	return nil
+}
+
+func decodeTime(d *jsontext.Decoder, to *time.Time) error {
+	text, kind, err := readScalar(d, errNotATime)
+	if err != nil {
+		return err
 	}
+	var ok bool
+	if *to, _, ok = wire.ParseTime(text); !ok || kind == jsontext.KindNumber {
+		return errNotATime
+	}
+	return nil
+}
+
+// decodeListed reads a value of an enumeration type of this package. The library reads the caller's types, also those that embed one.
+func decodeListed(d *jsontext.Decoder, value listed) error {
+	to := reflect.ValueOf(value).Elem()
+	if !isOurs(to.Type()) {
+		return wire.ErrSkip
+	}
+	if to.CanInt() {
+		integer := int(to.Int())
+		err := decodeInteger(d, &integer)
+		to.SetInt(int64(integer))
+		return err
+	}
+	text, kind, err := readScalar(d, errWrongType)
+	if err != nil {
+		return err
+	}
+	integer, whole := number.Integer([]byte(text))
+	if _, code := value.(*TransactionType); code && whole && kind == jsontext.KindNumber {
+		text = padCode(string(integer)) // a code sent as a number may have lost leading zeros
+	}
+	to.SetString(text)
 	return nil
 }
 
 // Known reports whether the reference lists value, which has one of the enumeration types of this package. Unlisted values are kept as
 // received.
-func Known(value listed) bool {
-	of := reflect.Indirect(reflect.ValueOf(value))
-	text := of.String()
-	if of.CanInt() {
-		text = strconv.FormatInt(of.Int(), 10)
-	}
-	return value != nil && slices.Contains(value.values(), text)
-}
+func Known(value listed) bool { return value != nil && value.known() }
 
 // listed is an enumeration type of this package.
-type listed interface{ values() []string }
+type listed interface{ known() bool }
 
 // parseInteger also accepts forms that only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {
@@ -302,8 +344,8 @@ func (r *response) empty() bool {
 // ready, which has the shape of an error, and bodies that only the caller can interpret.
 func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
-		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`rror"`)) { // JSON is full of `"`: slow to search
-		return nil
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`rror"`)) {
+		return nil // `rror"` and not `"error"`, which is slow to find: JSON is full of `"`
 	}
 	code, _, err := r.errorShape()
 	if code != "" {

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // The text of a decoder's error is always dropped: no error of json is known to be safe.
@@ -50,7 +54,7 @@ func TestRequired(t *testing.T) {
 		"": nil, `,"balance":"0.000"`: nil, `,"balance":-0e-19`: nil, `,"company_id":0`: nil, `,"balance":1,"balance":0`: nil,
 		`,"balance":null`: errMissingMember, `,"balance":1,"balance":null`: errMissingMember, `,"company_id":null`: errMissingMember,
 		`,"status":""`: errMissingMember, `,"status":null`: errMissingMember, `,"account_id":"\u0000","account_id":""`: errMissingMember,
-		`,"balance":""`: errMissingMember, `,"balance":"x"`: errAmountSyntax,
+		`,"balance":""`: errAmountSyntax, `,"balance":"x"`: errAmountSyntax,
 	} {
 		for _, form := range []string{`}`, `,"is_plastic_enabled":"true"}`} {
 			var got Account
@@ -63,7 +67,8 @@ func TestRequired(t *testing.T) {
 	}
 	for text, want := range map[string]error{
 		"": nil, `,"amount":null`: errMissingMember, `,"fee_amount":null`: nil, `,"id":null`: errMissingMember, `,"occurred_at":""`: errMissingMember,
-		`,"occurred_at":"0001-01-01T00:00:00Z"`: errMissingMember, `,"occurred_at":"0001-01-01T00:00:00Z","occurred_at":"2026-05-06"`: nil,
+		`,"occurred_at":"0001-01-01T00:00:00Z"`: errMissingMember, `,"occurred_at":"\u0030001-01-01T00:00:00Z"`: errMissingMember,
+		`,"occurred_at":"0001-01-01T00:00:00Z","occurred_at":"2026-05-06"`: nil,
 	} {
 		for _, form := range []string{`}`, `,"type":0.5}`} {
 			require.Equal(t, want, read(item+text+form, new(Transaction)), "%s%s", text, form)
@@ -91,9 +96,69 @@ func TestRequired(t *testing.T) {
 		require.Equal(t, want, read(`[`+body+`]`, new([]FundingResult)), body)
 	}
 	require.Equal(t, errMissingMember, read(`{"message":"a"}`, new(struct{ SimulationResult })), "no refusal")
-	for _, out := range []any{new(Account), new(FundingResult), new(struct{ Account }), new(Cardholder)} {
-		for body, want := range map[string]error{`{"balance":1`: io.ErrUnexpectedEOF, `{"balance":tru}`: errNotJSON, `7`: errWrongType} {
-			require.ErrorIs(t, read(body, out), want, "%T %s", out, body)
+}
+
+// A malformed body, or a member of the wrong type, is reported as such and not as a missing member.
+func TestMalformedIsNotMissing(t *testing.T) {
+	t.Parallel()
+	for _, out := range []any{
+		new(Account), new(FundingResult), new(Cardholder), new([]Account), new(struct{ Account }), new(struct{ *FundingResult }),
+		new([]struct{ Account }),
+	} {
+		for body, want := range map[string]error{
+			`{"balance":1`: io.ErrUnexpectedEOF, `{"balance":tru}`: errNotJSON, `{"outcome":"`: io.ErrUnexpectedEOF,
+			`{"outcome"`: io.ErrUnexpectedEOF,
+			`{`:          io.ErrUnexpectedEOF, `<html>`: errNotJSON, `7`: errWrongType,
+		} {
+			if reflect.TypeOf(out).Elem().Kind() == reflect.Slice {
+				body = "[" + body
+				if want == errWrongType {
+					body += "]"
+				}
+			}
+			require.ErrorIs(t, decodeJSON(&response{body: []byte(body)}, out), want, "%T %s", out, body)
+			header := http.Header{"Content-Type": {"application/json"}}
+			require.ErrorIs(t, (&RawResponse{StatusCode: 200, Header: header, Body: []byte(body)}).Decode(out), want, "%T %s", out, body)
 		}
 	}
+	for body, out := range map[string]any{
+		`{"is_plastic_enabled":"no"}`: new(Account), `{"status":true}`: new(struct{ Account }), `{"filter_spec":[]}`: new(Hook),
+	} {
+		require.ErrorIs(t, decodeJSON(&response{body: []byte(body)}, out), errWrongType, body)
+	}
+}
+
+// A required member may have escapes, and may be in any place; those of inner objects do not count.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]uint{
+		`{}`: 0, `null`: 0, `{"a":1}`: 1, ` { "b" : "x" , "a" : [ ] } `: 3, `{"\u0061":0}`: 1, `{"a\\":1,"b\"":2}`: 0, `{"a":null}`: 0,
+		`{"a":""}`:         0,
+		`{"a":1,"a":null}`: 0, `{"a":null,"a":false}`: 1, `{"x":{"a":1},"y":[{"b":2}]}`: 0, `{"x":"{\"a\":","b":" "}`: 2,
+		`{"x":"a","y":["b"]}`:                  0,
+		`{"x":[[{}],{"z":{}}],"a":{"b":null}}`: 1, "{\"\xff\":1,\"b\":\"\\ud800\"}": 2,
+	} {
+		require.Equal(t, want, wire.Found([]byte(object), "a", "b"), object)
+	}
+	for cut := range `{"a":"\"","b":1}` { // also malformed text has an end
+		wire.Found([]byte(`{"a":"\"","b":1}`)[:cut], "a")
+	}
+}
+
+// A caller's struct is read as the library reads it, except for its values of this package.
+func TestCallersOwnMembers(t *testing.T) {
+	t.Parallel()
+	type callers struct {
+		N         int           `json:"n"`
+		RequestID RequestID     `json:"request_id"`
+		Status    AccountStatus `json:"status"`
+	}
+	got := callers{N: 7}
+	for _, refused := range []string{`{"n":"12"}`, `{"request_id":12}`, `{"status":true}`} {
+		require.Error(t, jsonv2.Unmarshal([]byte(refused), &got, decodeOptions), refused)
+	}
+	require.NoError(t, jsonv2.Unmarshal([]byte(`{"n":null,"request_id":"r","status":12}`), &got, decodeOptions))
+	require.Equal(t, callers{RequestID: "r", Status: "12"}, got)
+	require.True(t, Known(struct{ AccountStatus }{AccountStatusActive}))
+	require.False(t, Known(struct{ AccountStatus }{"other"}))
 }

@@ -2,7 +2,13 @@
 
 package prepaid
 
-import "github.com/cardprograms/prepaid/internal/wire"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/wire"
+)
 
 func (v *Account) readWire(r *wire.Reader) {
 	found := uint(0)
@@ -356,71 +362,223 @@ func (v BankAccount) writeWire(w *wire.Writer) {
 	w.Body = append(w.Body, '}')
 }
 
+func (v *Account) plain() any { type plain Account; return (*plain)(v) }
+
+func (v *Account) lacks(object []byte) bool {
+	found := wire.Found(object, "account_id", "company_id", "balance", "status")
+	return found&(1<<0) == 0 || found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0
+}
+
+func (v *AccountSummary) plain() any { type plain AccountSummary; return (*plain)(v) }
+
+func (v *AccountSummary) lacks(object []byte) bool {
+	found := wire.Found(object, "balance", "status")
+	return found&(1<<0) == 0 || found&(1<<1) == 0
+}
+
+func (v *Cardholder) plain() any { type plain Cardholder; return (*plain)(v) }
+
+func (v *Cardholder) lacks(object []byte) bool { return false }
+
+func (v *FundingResult) plain() any { type plain FundingResult; return (*plain)(v) }
+
+func (v *FundingResult) lacks(object []byte) bool {
+	found := wire.Found(object, "outcome")
+	return found&(1<<0) == 0
+}
+
+func (v *Hook) plain() any { type plain Hook; return (*plain)(v) }
+
+func (v *Hook) lacks(object []byte) bool {
+	found := wire.Found(object, "id", "uri")
+	return found&(1<<0) == 0 || found&(1<<1) == 0
+}
+
+func (v *MerchantCategory) plain() any { type plain MerchantCategory; return (*plain)(v) }
+
+func (v *MerchantCategory) lacks(object []byte) bool {
+	found := wire.Found(object, "code")
+	return found&(1<<0) == 0
+}
+
+func (v *Policy) plain() any { type plain Policy; return (*plain)(v) }
+
+func (v *Policy) lacks(object []byte) bool {
+	found := wire.Found(object, "default_action")
+	return found&(1<<0) == 0
+}
+
+func (v *PortalIdentifier) plain() any { type plain PortalIdentifier; return (*plain)(v) }
+
+func (v *PortalIdentifier) lacks(object []byte) bool { return false }
+
+func (v *Restrictions) plain() any { type plain Restrictions; return (*plain)(v) }
+
+func (v *Restrictions) lacks(object []byte) bool {
+	found := wire.Found(object, "type", "terminal_rules", "category_rules")
+	return (found&(1<<0) == 0) && (found&(1<<1) == 0) && (found&(1<<2) == 0)
+}
+
+func (v *SimulationResult) plain() any { type plain SimulationResult; return (*plain)(v) }
+
+func (v *SimulationResult) lacks(object []byte) bool {
+	found := wire.Found(object, "success")
+	return found&(1<<0) == 0
+}
+
+func (v *Transaction) plain() any { type plain Transaction; return (*plain)(v) }
+
+func (v *Transaction) lacks(object []byte) bool {
+	found := wire.Found(object, "id", "amount", "running_balance_amount", "occurred_at")
+	return found&(1<<0) == 0 || found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0 || v.OccurredAt.IsZero()
+}
+
+func (v *TransferResult) plain() any { type plain TransferResult; return (*plain)(v) }
+
+func (v *TransferResult) lacks(object []byte) bool { return false }
+
+func (v *WalletProvisioning) plain() any { type plain WalletProvisioning; return (*plain)(v) }
+
+func (v *WalletProvisioning) lacks(object []byte) bool {
+	found := wire.Found(object, "issuer_initiated_digitization_data", "activation_data", "encrypted_pass_data", "ephemeral_public_key")
+	return (found&(1<<0) == 0) && (found&(1<<1) == 0 || found&(1<<2) == 0 || found&(1<<3) == 0)
+}
+
+func (v *WalletToken) plain() any { type plain WalletToken; return (*plain)(v) }
+
+func (v *WalletToken) lacks(object []byte) bool {
+	found := wire.Found(object, "token_unique_reference", "current_status_code")
+	return found&(1<<0) == 0 || found&(1<<1) == 0
+}
+
+func (v *createdHook) plain() any { type plain createdHook; return (*plain)(v) }
+
+func (v *createdHook) lacks(object []byte) bool {
+	found := wire.Found(object, "id")
+	return found&(1<<0) == 0
+}
+
+func ruledTypes() *json.Unmarshalers {
+	return json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(decodeRuled[*Account]),
+		json.UnmarshalFromFunc(decodeRuled[*AccountSummary]),
+		json.UnmarshalFromFunc(decodeRuled[*Cardholder]),
+		json.UnmarshalFromFunc(decodeRuled[*FundingResult]),
+		json.UnmarshalFromFunc(decodeRuled[*Hook]),
+		json.UnmarshalFromFunc(decodeRuled[*MerchantCategory]),
+		json.UnmarshalFromFunc(decodeRuled[*Policy]),
+		json.UnmarshalFromFunc(decodeRuled[*PortalIdentifier]),
+		json.UnmarshalFromFunc(decodeRuled[*Restrictions]),
+		json.UnmarshalFromFunc(decodeRuled[*SimulationResult]),
+		json.UnmarshalFromFunc(decodeRuled[*Transaction]),
+		json.UnmarshalFromFunc(decodeRuled[*TransferResult]),
+		json.UnmarshalFromFunc(decodeRuled[*WalletProvisioning]),
+		json.UnmarshalFromFunc(decodeRuled[*WalletToken]),
+		json.UnmarshalFromFunc(decodeRuled[*createdHook]),
+	)
+}
+
 func (AccountStatus) values() []string {
 	return []string{string(AccountStatusActive), string(AccountStatusPreActive), string(AccountStatusInactive), string(AccountStatusDeactivated), string(AccountStatusLostOrStolen), string(AccountStatusExpired), string(AccountStatusSuspectedFraud), string(AccountStatusClosed), string(AccountStatusInactivePINTriesExceeded), string(AccountStatusVendorInactive), string(AccountStatusReplaced)}
 }
+
+func (a AccountStatus) known() bool { return slices.Contains(a.values(), string(a)) }
 
 func (AccountType) values() []string {
 	return []string{string(AccountTypeProxy), string(AccountTypeLedger)}
 }
 
+func (a AccountType) known() bool { return slices.Contains(a.values(), string(a)) }
+
 func (ErrorCode) values() []string {
 	return []string{string(CodeInvalidRequest), string(CodeUnsupportedGrantType), string(CodeInvalidClient), string(CodeServerError), string(CodeUnauthorized), string(CodeBadApplicationID), string(CodeBadKeyID), string(CodeBadEphemeralKey), string(CodeBadAccount), string(CodeInvalidURI), string(CodeInvalidScope), string(CodeInvalidFilterSpec), string(CodeInvalidEnabled), string(CodeInvalidReliabilityMode), string(CodeInvalidHMACKeyID), string(CodeInvalidHMACKeySecret), string(CodeNoResponse), string(CodeInvalidHookID), string(CodeInvalidMessageID)}
 }
+
+func (e ErrorCode) known() bool { return slices.Contains(e.values(), string(e)) }
 
 func (FundingException) values() []string {
 	return []string{string(FundingExceptionNone), string(FundingExceptionRestrictionsNotSatisfiable), string(FundingExceptionExhausted)}
 }
 
+func (f FundingException) known() bool { return slices.Contains(f.values(), string(f)) }
+
 func (FundingOutcome) values() []string {
 	return []string{string(FundingOutcomeApproved), string(FundingOutcomeDeclined)}
 }
 
+func (f FundingOutcome) known() bool { return slices.Contains(f.values(), string(f)) }
+
 func (MessageType) values() []string { return []string{string(MessageTypeTransaction)} }
 
+func (m MessageType) known() bool { return slices.Contains(m.values(), string(m)) }
+
 func (PINHash) values() []string { return []string{string(PINHashSHA256), string(PINHashSHA512)} }
+
+func (p PINHash) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (PolicyAction) values() []string {
 	return []string{string(PolicyActionAllow), string(PolicyActionDeny)}
 }
 
+func (p PolicyAction) known() bool { return slices.Contains(p.values(), string(p)) }
+
 func (ProductType) values() []string {
 	return []string{string(ProductTypeReloadable), string(ProductTypeGift), string(ProductTypeLoyalty)}
 }
+
+func (p ProductType) known() bool { return slices.Contains(p.values(), string(p)) }
 
 func (ReliabilityMode) values() []string {
 	return []string{string(ReliabilityModeNone), string(ReliabilityModeStoreUndeliverable)}
 }
 
+func (r ReliabilityMode) known() bool { return slices.Contains(r.values(), string(r)) }
+
 func (RequestType) values() []string {
 	return []string{string(RequestTypeNew), string(RequestTypeReplace)}
 }
+
+func (r RequestType) known() bool { return slices.Contains(r.values(), string(r)) }
 
 func (RestrictionRuleType) values() []string {
 	return []string{string(RestrictionRuleTypeMustAllow), string(RestrictionRuleTypeMustBlock)}
 }
 
+func (r RestrictionRuleType) known() bool { return slices.Contains(r.values(), string(r)) }
+
 func (RestrictionType) values() []string {
 	return []string{string(RestrictionTypeOpen), string(RestrictionTypeClose)}
 }
 
+func (r RestrictionType) known() bool { return slices.Contains(r.values(), string(r)) }
+
 func (Sex) values() []string { return []string{string(SexMale), string(SexFemale)} }
+
+func (s Sex) known() bool { return slices.Contains(s.values(), string(s)) }
 
 func (SimulatedType) values() []string {
 	return []string{string(SimulatedTypePurchase), string(SimulatedTypeWithdrawal), string(SimulatedTypePOSCredit)}
 }
 
+func (s SimulatedType) known() bool { return slices.Contains(s.values(), string(s)) }
+
 func (TokenizationDecision) values() []string {
 	return []string{string(TokenizationDecisionUnknown), string(TokenizationDecisionDigitisationDeclined), string(TokenizationDecisionDigitisationApproved), string(TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired)}
 }
+
+func (t TokenizationDecision) known() bool { return slices.Contains(t.values(), string(t)) }
 
 func (TransactionType) values() []string {
 	return []string{string(TransactionTypeClearing), string(TransactionTypePOSCredit), string(TransactionTypeClearingCreditBack), string(TransactionTypePurchaseAuthorisation), string(TransactionTypePurchaseAuthorisationReversal), string(TransactionTypeClearingReversal), string(TransactionTypeATMCashAuthorisation), string(TransactionTypeLoad)}
 }
 
+func (t TransactionType) known() bool { return slices.Contains(t.values(), string(t)) }
+
 func (WalletTokenStatus) values() []string {
 	return []string{string(WalletTokenStatusUnknown), string(WalletTokenStatusUnmapped), string(WalletTokenStatusActive), string(WalletTokenStatusSuspended), string(WalletTokenStatusDeleted)}
 }
+
+func (w WalletTokenStatus) known() bool { return slices.Contains(w.values(), string(w)) }
 
 func (p CreateAccountParams) Validate() error { return validated(p.check) }
 

@@ -232,7 +232,16 @@ func FuzzWireReader(f *testing.F) {
 			f.Add([]byte(body))
 		}
 	}
-	f.Fuzz(func(t *testing.T, body []byte) { sameForAll(t, body) })
+	f.Fuzz(func(t *testing.T, body []byte) {
+		sameForAll(t, body)
+		if !jsontext.Value(body).IsValid(syntaxOptions) {
+			return
+		}
+		for name, value := range membersOf(body) { // Found and the library see the same members
+			there := value.Kind() != jsontext.KindNull && string(value) != `""`
+			require.Equal(t, there, wire.Found(body, name) == 1, "%q in %s", name, body)
+		}
+	})
 }
 
 // Payments are written byte for byte as the options write them.

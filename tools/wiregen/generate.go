@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,7 +24,7 @@ const head = "// Code generated from struct tags by tools/wiregen. DO NOT EDIT.\
 
 func (p *pkg) generate() ([]byte, error) {
 	g := &generator{pkg: p}
-	g.line(head + "import \"github.com/cardprograms/prepaid/internal/wire\"")
+	g.line(head + "import (\n\"slices\"\n\n\"github.com/go-json-experiment/json\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)")
 	for i, function := range []func(*types.Named) error{g.reader, g.writer} {
 		g.method, g.todo = []string{"readWire", "writeWire"}[i], p.lists[i]
 		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
@@ -32,9 +33,71 @@ func (p *pkg) generate() ([]byte, error) {
 			}
 		}
 	}
+	p.generateRules(&g.out)
 	p.generateKnown(&g.out)
 	p.generateValidate(&g.out)
 	return format.Source(g.out.Bytes())
+}
+
+// generateRules writes the methods of ruled: for structs with a member that has the tag required, or with another rule.
+func (p *pkg) generateRules(out *bytes.Buffer) {
+	scope := p.Types.Scope()
+	var ruled strings.Builder
+	for _, name := range scope.Names() {
+		declared, _ := scope.Lookup(name).(*types.TypeName)
+		if declared == nil || named(declared.Type()) == nil {
+			continue
+		}
+		of := named(declared.Type())
+		fields, ok := of.Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		names, lacks := requirements(fields)
+		if len(names) == 0 && !has(of, "kept", "unproven") {
+			continue
+		}
+		body := "return false"
+		if len(names) > 0 {
+			body = fmt.Sprintf("\nfound := wire.Found(object, %s)\nreturn %s\n", strings.Join(names, ", "), lacks)
+		}
+		fmt.Fprintf(out, `
+func (v *%[1]s) plain() any { type plain %[1]s; return (*plain)(v) }
+
+func (v *%[1]s) lacks(object []byte) bool { %[2]s }
+`, name, body)
+		fmt.Fprintf(&ruled, "json.UnmarshalFromFunc(decodeRuled[*%s]),\n", name)
+	}
+	fmt.Fprintf(out, "\nfunc ruledTypes() *json.Unmarshalers {\nreturn json.JoinUnmarshalers(\n%s)\n}\n", ruled.String())
+}
+
+// requirements returns the names of the members with the tag required, and the condition that all values of the tag lack a member.
+func requirements(fields *types.Struct) (names []string, lacks string) {
+	var values []string
+	conditions := map[string][]string{}
+	for i := range fields.NumFields() {
+		tag := reflect.StructTag(fields.Tag(i))
+		value, required := tag.Lookup("required")
+		if !required {
+			continue
+		}
+		if conditions[value] == nil {
+			values = append(values, value)
+		}
+		conditions[value] = append(conditions[value], fmt.Sprintf("found&(1<<%d) == 0", len(names)))
+		if types.TypeString(fields.Field(i).Type(), nil) == "time.Time" {
+			conditions[value] = append(conditions[value], "v."+fields.Field(i).Name()+".IsZero()")
+		}
+		name, _, _ := strings.Cut(tag.Get("json"), ",")
+		names = append(names, strconv.Quote(name))
+	}
+	for i, value := range values {
+		values[i] = strings.Join(conditions[value], " || ")
+	}
+	if len(values) == 1 {
+		return names, values[0]
+	}
+	return names, "(" + strings.Join(values, ") && (") + ")"
 }
 
 // generateKnown writes the values of each enumeration.
@@ -55,7 +118,11 @@ func (p *pkg) generateKnown(out *bytes.Buffer) {
 		for _, c := range constants[name] {
 			values = append(values, "string("+c.Name()+")")
 		}
-		fmt.Fprintf(out, "\nfunc (%s) values() []string { return []string{%s} }\n", name, strings.Join(values, ", "))
+		fmt.Fprintf(out, `
+func (%[2]s) values() []string { return []string{%[3]s} }
+
+func (%[1]s %[2]s) known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
+`, strings.ToLower(name[:1]), name, strings.Join(values, ", "))
 	}
 }
 

@@ -2,7 +2,7 @@
 //
 // wire_gen.go has functions that read and write the client's types without reflection, and the values of enumerations.
 // The client lists these types in slices of wireReadable and wireWritable; nested structs count too. A member with the tag
-// required must be present: lacks in codec.go describes the tag. redact_gen.go has the methods Format and LogValue of structs
+// required must be present: ruled in codec.go describes the tag. redact_gen.go has the methods Format and LogValue of structs
 // with redact tags. The other files come from the operations in reference/openapi.yaml.
 //
 //	go -C tools run ./wiregen       print the names of the stale files, and fail if there are any

@@ -47,6 +47,12 @@ type Owner struct {
 	Name string ` + "`json:\"name\"`" + `
 }
 
+type Either struct {
+	A string   ` + "`json:\"a\" required:\"one\"`" + `
+	B []string ` + "`json:\"b\" required:\"other\"`" + `
+	C string   ` + "`json:\"c\" required:\"one\"`" + `
+}
+
 type Params struct {
 	ID     ID     ` + "`json:\"id\"`" + `
 	Count  Count  ` + "`json:\"count\"`" + `
@@ -115,6 +121,9 @@ func generateFrom(t *testing.T, source string) error {
 	for _, part := range []string{
 		"case \"id\":\n\t\t\tfound |= r.Required(1 << 0)\n\t\t\twire.Text(", "found |= r.Required(1 << 1)\n\t\t\twire.Time(&v.At, r)",
 		"if found != 1<<2-1 || v.At.IsZero() {\n\t\tr.Fallback()", "func (v *Owner) readWire(r *wire.Reader) { r.Record(v, v.readMembers, retain) }",
+		"found := wire.Found(object, \"id\", \"at\")\n\treturn found&(1<<0) == 0 || found&(1<<1) == 0 || v.At.IsZero()\n",
+		"return (found&(1<<0) == 0 || found&(1<<2) == 0) && (found&(1<<1) == 0)\n", "func (v *Owner) lacks(object []byte) bool { return false }",
+		"json.UnmarshalFromFunc(decodeRuled[*Either]),\n\t\tjson.UnmarshalFromFunc(decodeRuled[*Owner]),\n",
 	} {
 		require.Contains(t, string(code), part)
 	}
