@@ -187,29 +187,30 @@ func (g *generator) reader(of *types.Named) error {
 		method = "readMembers"
 		g.line("\nfunc (v *%s) readWire(r *wire.Reader) { r.Record(v, v.%s, retain) }", name, method)
 	}
-	var body, complete string
+	var body, zero strings.Builder
 	required := 0
 	for _, m := range members {
 		read := g.read(m)
 		if read == "" {
 			return fmt.Errorf("%s.%s: no rule for reading it", name, m.field)
 		}
-		body += fmt.Sprintf("case %q:\n", m.name)
+		fmt.Fprintf(&body, "case %q:\n", m.name)
 		if m.required {
-			body += fmt.Sprintf("found |= r.Required(1 << %d)\n", required)
+			fmt.Fprintf(&body, "found |= r.Required(1 << %d)\n", required)
 			required++
 			if g.kind(m.of) == "time" {
-				complete += " || v." + m.field + ".IsZero()"
+				fmt.Fprintf(&zero, " || v.%s.IsZero()", m.field)
 			}
 		}
-		body += read + "\n"
+		body.WriteString(read + "\n")
 	}
 	g.line("\nfunc (v *%s) %s(r *wire.Reader) {", name, method)
+	complete := ""
 	if required > 0 {
 		g.line("found := uint(0)")
-		complete = fmt.Sprintf("if found != 1<<%d-1%s {\nr.Fallback()\n}\n", required, complete)
+		complete = fmt.Sprintf("if found != 1<<%d-1%s {\nr.Fallback()\n}\n", required, &zero)
 	}
-	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {\n%s}\n}\n%s}", body, complete)
+	g.line("for name, ok := r.First(); ok; name, ok = r.Next() {\nswitch string(name) {\n%s}\n}\n%s}", &body, complete)
 	return nil
 }
 
