@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"reflect"
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/address"
@@ -45,8 +43,7 @@ var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 // attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// do runs a request as DESIGN.md describes in "Follow one call": validate, encode once, make attempts, decode. Every error that
-// it returns is a *CallError.
+// do runs a request as DESIGN.md describes in "Follow one call": make attempts, decode. Every error that it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
 	k.request = *r // the other groups are zero
@@ -106,28 +103,6 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 		return c.fail(c.request.op.judge(last.evidence(c.request.op.kind, err)).outcome, err)
 	}
 	return nil
-}
-
-// with returns r with the JSON of a body. The body of an invalid request is not encoded.
-func (r request) with(body any) request {
-	if len(r.faults) == 0 {
-		r.encoded, r.unencodable = encodeBody(body, encodeOptions)
-	}
-	return r
-}
-
-// encodeBody returns the JSON of a request, with its further members.
-func encodeBody(body any, options json.Options) ([]byte, error) {
-	var w wire.Writer
-	w.Body, w.Err = json.Marshal(body, options)
-	if own := reflect.Indirect(reflect.ValueOf(body)); own.Kind() == reflect.Struct {
-		if field, ok := own.Type().FieldByName("Extra"); ok && field.Type == reflect.TypeFor[ExtraMembers]() {
-			if extra, err := own.FieldByIndexErr(field.Index); err == nil { // not in an embedded pointer that is nil
-				w.Members(ExtraMembers(extra.String()).text())
-			}
-		}
-	}
-	return w.Body, w.Err
 }
 
 // accept decodes the body of a success, unless the body proves nothing.

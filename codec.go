@@ -59,6 +59,28 @@ func decodeWith(structs *json.Unmarshalers) json.Options {
 	return json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(structs, scalars)))
 }
 
+// with returns r with the JSON of a body. The body of an invalid request is not encoded.
+func (r request) with(body any) request {
+	if len(r.faults) == 0 {
+		r.encoded, r.unencodable = encodeBody(body, encodeOptions)
+	}
+	return r
+}
+
+// encodeBody returns the JSON of a request, with its further members.
+func encodeBody(body any, options json.Options) ([]byte, error) {
+	var w wire.Writer
+	w.Body, w.Err = json.Marshal(body, options)
+	if own := reflect.Indirect(reflect.ValueOf(body)); own.Kind() == reflect.Struct {
+		if field, ok := own.Type().FieldByName("Extra"); ok && field.Type == reflect.TypeFor[ExtraMembers]() {
+			if extra, err := own.FieldByIndexErr(field.Index); err == nil { // not in an embedded pointer that is nil
+				w.Members(ExtraMembers(extra.String()).text())
+			}
+		}
+	}
+	return w.Body, w.Err
+}
+
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
 
