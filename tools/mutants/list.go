@@ -122,7 +122,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a raw change of rules has another wire form", file: "raw.go", pkg: "./internal/tests/contract", test: "TestRawCallSendsAsTheMethod",
-			old: "options = changeOptions", new: "options = encodeOptions",
+			old: "options = changeOptions()", new: "options = encodeOptions",
 		},
 		{
 			name: "a raw report that is processing is an empty one", file: "raw.go", pkg: "./internal/tests/faults", test: "TestRawCallReceivesTheBody",
