@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,7 +50,7 @@ func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptio
 type limit struct {
 	pool *pgxpool.Pool
 	name string
-	sql  *statements
+	sql  *strings.Replacer // puts the schema into statements
 }
 
 func newLimit(pool *pgxpool.Pool, schema, name string) *limit {
