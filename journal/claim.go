@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +47,8 @@ func (r *work) claim(ctx context.Context) {
 			sleep(ctx, restingPoll, r.wake)
 			continue
 		}
-		list, err := r.claimSome(ctx, n)
+		starved := len(r.queue) == 0
+		claimed, err := r.claimAll(ctx, n)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.failed(ctx, err)
@@ -55,13 +58,36 @@ func (r *work) claim(ctx context.Context) {
 			continue
 		}
 		failures = 0
-		for _, h := range list {
-			r.queue <- h
-		}
-		if len(list) < n {
+		switch ahead := r.ahead.Load(); {
+		case claimed < n:
+			r.ahead.CompareAndSwap(ahead, min(ahead, int64(r.Claim)))
 			sleep(ctx, poll, r.wake)
+		case starved && ahead >= int64(r.Claim):
+			r.ahead.CompareAndSwap(ahead, min(2*ahead, int64(mostClaims*r.Claim)))
 		}
 	}
+}
+
+// claimAll claims at most n payments, with several claims at the same time if one is too small. What one has claimed waits for no other.
+func (r *work) claimAll(ctx context.Context, n int) (claimed int, err error) {
+	var claims sync.WaitGroup
+	var mu sync.Mutex
+	for part := range slices.Chunk(make([]struct{}, n), r.Claim) {
+		claims.Go(func() {
+			list, failure := r.claimSome(ctx, len(part))
+			mu.Lock()
+			defer mu.Unlock()
+			claimed, err = claimed+len(list), cmp.Or(err, failure)
+			if len(list) > 0 {
+				r.Trace.Claimed(len(list))
+			}
+			for _, h := range list {
+				r.queue <- h // has a place: see room
+			}
+		})
+	}
+	claims.Wait()
+	return claimed, err
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
@@ -74,9 +100,6 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	list, err := r.store.Claim(ctx, c)
 	if err != nil {
 		return nil, pause.Cause(ctx, err)
-	}
-	if len(list) > 0 {
-		r.Trace.Claimed(len(list))
 	}
 	r.held.Add(int64(len(list)))
 	all := make([]*held, len(list))
@@ -95,11 +118,16 @@ func (r *work) room() int {
 	if free < ahead-ahead/4 {
 		return 0
 	}
-	return int(min(free, int64(r.Claim)))
+	claim := int64(r.Claim)
+	if ahead < 2*claim || free < 2*claim {
+		return int(min(free, claim))
+	}
+	return int(min(free, ahead) / claim * claim)
 }
 
 // admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses
-// neither their lease nor a call's time. If it fails, because the service does not respond to reads of that account, the next account
+// neither their lease nor a call's time. If payments have been due for long, admit waits as if they had been sent later, so that one wait
+// admits many. If it fails, because the service does not respond to reads of that account, the next account
 // is tried: a response to any read counts for all payments.
 func (r *work) admit(ctx context.Context) {
 	var silent *Resting // its account was tried last, in vain
@@ -115,12 +143,13 @@ func (r *work) admit(ctx context.Context) {
 		case next.Wait > 3*r.lease.Rest/4: // a first response may count from then on
 			early = next.Wait - 3*r.lease.Rest/4
 		default:
-			now := time.Now()
+			later := max(-next.Wait, 0) / 8
+			now := time.Now().Add(later)
 			first := liveness.WithFirst(ctx, now.Add(-next.Age))
 			if err = r.sender.AwaitRepeat(first, next.Account, now.Add(next.Wait-r.lease.Rest)); err == nil {
 				failures = 0
 				if silent == nil {
-					r.admitted.Store(&next.Due)
+					r.admitted.Store(new(next.Due.Add(later)))
 					pause.Wake(r.wake)
 				}
 				silent, early = nil, admitPause

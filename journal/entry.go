@@ -254,20 +254,24 @@ type Payment struct {
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {
 	e := Entry{State: StateQueued, AccountID: account}
 	var sent time.Time
+	var destination any
 	switch p := params.(type) {
 	case prepaid.TransferParams:
 		e.Operation, e.RequestID, e.Amount, sent = operationTransfer, p.RequestID, p.Amount, p.LastSent
-		e.Destination = digest(key, p.DestinationAccountID)
+		destination = p.DestinationAccountID
 	case prepaid.DirectEntryOutParams:
 		e.Operation, e.RequestID, e.Amount, sent = operationDirectEntryOut, p.RequestID, p.Amount, p.LastSent
-		e.Destination = digest(key, p.Destination)
+		destination = p.Destination
 	default:
 		return Entry{}, errParamsType()
 	}
-	if _, err := json.Marshal(withoutLastSent(params)); err != nil {
+	data, err := json.Marshal(withoutLastSent(params))
+	if err != nil {
 		return Entry{}, refused("params", "must have values that can be sent")
 	}
-	e.Params = digest(key, withoutLastSent(params))
+	e.Params = digest(key, data)
+	data, _ = json.Marshal(destination) // a part of params
+	e.Destination = digest(key, data)
 	if !sent.IsZero() {
 		now := time.Now()
 		sent = earlier(sent, now) // another clock may be ahead
@@ -304,8 +308,7 @@ func errParamsType() error {
 	return refused("params", "must be a TransferParams or a DirectEntryOutParams, not a pointer")
 }
 
-func digest(key prepaid.Secret, value any) string {
-	data, _ := json.Marshal(value) // see NewEntry
+func digest(key prepaid.Secret, data []byte) string {
 	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	if key.IsZero() {
 		mac = sha256.New()

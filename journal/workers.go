@@ -19,8 +19,9 @@ import (
 type Workers struct {
 	// N is how many payments are sent at the same time: 100 by default, as many as one address may send in a second.
 	N int
-	// Claim is the highest number of payments that one claim takes, and that wait in this process: 20 by default. A
-	// payment that waited too long to be sent safely is given back.
+	// Claim is the highest number of payments that one claim takes, and that wait in this process: 20 by default. If the sender is faster
+	// than the store, four claims are made at the same time, and four times as many payments wait. A payment that waited too long to be sent
+	// safely is given back.
 	Claim int
 	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. The longer
 	// it is, the later another worker takes over from a dead one.
@@ -70,10 +71,14 @@ const (
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
 	mostCallTimeout    = 24 * time.Hour // with a longer timeout, sums could overflow, and a lease could end at once
+	// mostClaims is how many claims are made at the same time if the sender is faster than one.
+	mostClaims = 4
 	// group is the highest number of outcomes that are recorded together.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
+	// gather is how long a group waits for more outcomes: a commit costs more than an outcome.
+	gather = time.Millisecond
 	// patience is how long the next group waits for the commit of a group that is not full.
 	patience = 20 * time.Millisecond
 	// storeLimit bounds one call of the store.
@@ -124,9 +129,9 @@ func (w Workers) check(sender Sender) error {
 //
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a
 // call only within half a CallTimeout of the claim, so that the call and the service's work are over before another
-// worker may send. Later, it gives the payment back instead. A payment of unknown outcome is normally claimed only when its
-// sender may send it again ([Sender].AwaitRepeat), and a payment whose call waits for its repeat is not one of the N. If store is an
-// [EvidenceStore], a wait goes on in the next process.
+// worker may send. Later, it gives the payment back instead. So a payment of unknown outcome gets a whole CallTimeout after its sender has
+// admitted the repeat ([Sender].AwaitRepeat); while it waits, it is not one of the N. If store is an [EvidenceStore], a wait goes on in the
+// next process.
 //
 // Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace. A panic in the
 // store or the sender is a failure too; after a panic in a call that sends, the outcome is unknown.
@@ -150,7 +155,7 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	r := &work{
 		Workers: all, store: guardedStore{store}, sender: guardedSender{sender, lease.Rest}, lease: lease,
 		stops: func() bool { return ctx.Err() != nil },
-		halt:  halt, queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
+		halt:  halt, queue: make(chan *held, all.N+mostClaims*all.Claim), ended: make(chan *outcome, recorders*group),
 		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(all.Claim))

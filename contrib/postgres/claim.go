@@ -19,25 +19,29 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 	var here *string
 	var list []journal.Held
 	var now, first time.Time
-	err := certainly(ctx, s.pool, func(batch *pgx.Batch) {
-		batch.Queue(s.sql.Replace(planned)).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, at(&now)) })
-		batch.Queue(s.sql.Replace(serverSQL), epoch).Query(epochTo(&here))
+	err := certainly(ctx, s.pool, indexed, func(batch *pgx.Batch) {
 		if from == nil {
 			batch.Queue(s.sql.Replace(setBackSQL), longestWait.Microseconds())
 		}
-		arguments := []any{c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from, epoch}
-		batch.Queue(s.sql.Replace(claimSQL), arguments...).Query(func(rows pgx.Rows) (err error) {
-			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Held, error) {
+		arguments := []any{epoch, c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from}
+		batch.Queue(s.sql.Replace(claimSQL), arguments...).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				values := rows.RawValues()
+				ofAll := make([]any, len(values))
+				ofAll[len(values)-2], ofAll[len(values)-1] = at(&now), &here
+				if err := rows.Scan(ofAll...); err != nil || values[0] == nil { // nothing is due
+					return err
+				}
 				var h journal.Held
 				var sealed string
 				var lease int64
 				var due, heldUntil time.Time
-				if err := scan(row, &h.Entry, at(&h.Now), &sealed, &lease, at(&due), at(&heldUntil)); err != nil {
-					return h, err
+				if err := scan(rows, &h.Entry, &sealed, &lease, at(&due), at(&heldUntil), at(&h.Now), nil); err != nil {
+					return err
 				}
 				var err error
 				if h.Entry.Sealed, err = base64.StdEncoding.DecodeString(sealed); err != nil {
-					return h, err
+					return err
 				}
 				if first.IsZero() || due.Before(first) {
 					first = due
@@ -46,9 +50,9 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 				if !heldUntil.IsZero() {
 					h.Entry = h.Entry.Died(heldUntil, due.Sub(heldUntil))
 				}
-				return h, nil
-			})
-			return err
+				list = append(list, h)
+			}
+			return rows.Err()
 		})
 	})
 	if err == nil {

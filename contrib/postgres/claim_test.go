@@ -103,7 +103,7 @@ func TestClaimIsDurable(t *testing.T) {
 	require.NoError(t, err)
 	falls()
 	h := &settler{Store: s.Store, workers: Workers{Settled: writeTestBooks}}
-	due, _, err := h.settle(t.Context(), mostSettled, true)
+	due, _, err := h.settle(t.Context(), nil, mostSettled)
 	require.NoError(t, err)
 	require.Equal(t, 5, due)
 	require.False(t, behind())

@@ -2,7 +2,6 @@ package prepaidpg
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +15,7 @@ import (
 // Claims is a [webhook.ClaimStore] that replicas share through Postgres. Create one with [NewClaims].
 type Claims struct {
 	shared *claims.Store
-	sql    *strings.Replacer // puts the schema into statements
+	sql    *statements
 }
 
 // NewClaims returns a store of claims in a schema that [Migrate] has made ("prepaid" if empty). Faults of the arguments are returned
@@ -32,7 +31,7 @@ func NewClaims(pool *pgxpool.Pool, schema string, options webhook.ClaimOptions) 
 	sql := newSQL(pgx.Identifier{schemaOf(schema, &f)}.Sanitize())
 	command := func(statement string) claims.Command {
 		return func(ctx context.Context, id, token string, life time.Duration) (n int64, err error) {
-			err = durably(ctx, pool, func(batch *pgx.Batch) {
+			err = durably(ctx, pool, durable, func(batch *pgx.Batch) {
 				batch.Queue(sql.Replace(statement), id, token, life.Microseconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 			})
 			return n, failure("claim", err)

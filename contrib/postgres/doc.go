@@ -31,8 +31,8 @@
 //
 // # Connections
 //
-// A Run uses up to seven connections of the pool, or up to fourteen while Settled is slow: calls of Settled get at most half of the pool.
-// pgxpool allows four by default: set MaxConns to seven plus the number that your own queries need. Idle workers look for payments four
+// A Run uses up to ten connections of the pool, or up to sixteen while Settled is slow: calls of Settled get at most half of the pool.
+// pgxpool allows four by default: set MaxConns to ten plus the number that your own queries need. Idle workers look for payments four
 // times a second, for those of unknown outcome every 10 s, and read a few pages of one index.
 //
 // Settings of a session, such as DateStyle or bytea_output, change no result. The database can have any encoding: in the IDs of a

@@ -3,7 +3,7 @@ package prepaidpg
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -168,19 +168,26 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 }
 
 // insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
-// under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the time now on the clock
-// that set their times; the caller's transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
-const insertSQL = `with b as (
-	select *, last_sent + (statement_timestamp() - $2::timestamptz) as sent, first_sent + (statement_timestamp() - $2::timestamptz) as first
-	from rows from (json_to_recordset($1::json) as (request_id text, operation text,
-		account_id text, amount numeric, destination text, params text, sealed text, state text, first_sent timestamptz, last_sent timestamptz)) with ordinality
+// under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds, since the caller's
+// transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
+//
+// Enqueue has insertOneSQL: Postgres plans a statement with arrays again each time.
+const (
+	insertSQL = `with b as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[],
+		$8::text[], $9::bigint[], $10::bigint[]) with ordinality ` + insertB
+	insertOneSQL = `with b as (select * from (values ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, $7::bytea,
+		$8::text, $9::bigint, $10::bigint, 1)) ` + insertB
+	insertB = `as b (request_id, operation, account_id, amount, destination, params, sealed, state, first_age, last_age, position)
 ), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, first_sent, last_sent, not_before)
-	select request_id, operation, account_id, amount, decode(destination, 'hex'), decode(params, 'hex'), decode(sealed, 'base64'), state,
-		now(), sent, first, sent, sent
-	from b where (select true from {s}.archive a where a.request_id = b.request_id) is null order by ordinality
+	select request_id, operation, account_id, amount::numeric, destination, params, sealed, state,
+		now(), sent.last, sent.first, sent.last, sent.last
+	from b, lateral (select statement_timestamp() - first_age * interval '1 microsecond' as first,
+		statement_timestamp() - last_age * interval '1 microsecond' as last) sent
+	where (select true from {s}.archive a where a.request_id = b.request_id) is null order by position
 	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
 ), {history} select request_id from p`
+)
 
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
@@ -189,21 +196,34 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 	if len(list) == 0 {
 		return 0, nil
 	}
-	now := time.Now()
-	present := make([]journal.Entry, len(list))
-	for i, e := range list { // the wall clock may have been set since
-		present[i] = e.Shift(now, now.UTC())
+	var ids, operations, accounts, amounts, states []string
+	var destinations, params, sealed [][]byte
+	var first, last []*int64
+	age := func(t time.Time) *int64 {
+		if t.IsZero() {
+			return nil
+		}
+		return new(time.Since(t).Microseconds())
 	}
-	text, err := json.Marshal(present)
-	if err != nil {
-		return 0, err
+	for _, e := range list {
+		destination, _ := hex.DecodeString(e.Destination) // NewEntry has encoded it
+		digest, _ := hex.DecodeString(e.Params)
+		ids, operations, accounts = append(ids, string(e.RequestID)), append(operations, e.Operation), append(accounts, string(e.AccountID))
+		amounts, states = append(amounts, e.Amount.String()), append(states, string(e.State))
+		destinations, params, sealed = append(destinations, destination), append(params, digest), append(sealed, e.Sealed)
+		first, last = append(first, age(e.FirstSent)), append(last, age(e.LastSent))
 	}
-	rows, _ := tx.Query(ctx, s.insert, string(text), now) // CollectRows returns the error
+	statement, arguments := insertSQL, []any{ids, operations, accounts, amounts, destinations, params, sealed, states, first, last}
+	if len(list) == 1 {
+		statement = insertOneSQL
+		arguments = []any{ids[0], operations[0], accounts[0], amounts[0], destinations[0], params[0], sealed[0], states[0], first[0], last[0]}
+	}
+	rows, _ := tx.Query(ctx, s.sql.Replace(statement), arguments...) // CollectRows returns the error
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err
 	}
-	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), requestIDs(list))
+	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids)
 	entries, err := pgx.CollectRows(rows, collectEntry)
 	known := make(map[prepaid.RequestID]journal.Entry, len(entries))
 	for _, e := range entries {

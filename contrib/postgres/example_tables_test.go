@@ -24,6 +24,7 @@ func ExampleMigrations() {
 	// Output:
 	// 1 0001_payments.sql
 	// 2 0002_server.sql
+	// 3 0003_sendable.sql
 }
 
 // Request a payroll in one transaction, and report which lines to correct.

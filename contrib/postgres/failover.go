@@ -11,19 +11,7 @@ import (
 
 var errFailover = fmt.Errorf("%w: end all workers, then call Store.Recover once", journal.ErrFailover)
 
-// epochTo reads the result of serverSQL, which may be empty.
-func epochTo(here **string) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		var epoch string
-		_, err := pgx.ForEachRow(rows, []any{&epoch}, func() error {
-			*here = new(epoch)
-			return nil
-		})
-		return err
-	}
-}
-
-// isOn takes the result of serverSQL, and returns errFailover if workers may not send.
+// isOn takes the {epoch} of a statement, and returns errFailover if workers may not send.
 func (s *Store) isOn(here *string) error {
 	if here == nil {
 		return errFailover

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,7 +49,7 @@ func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptio
 type limit struct {
 	pool *pgxpool.Pool
 	name string
-	sql  *strings.Replacer // puts the schema into statements
+	sql  *statements
 }
 
 func newLimit(pool *pgxpool.Pool, schema, name string) *limit {

@@ -68,9 +68,10 @@ func (m Migration) checksum() string {
 // later ones. So migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
 // Each version is one transaction. A version waits at most 2 s at a time for the lock of a table: so it delays other
-// transactions for at most 2 s. It is repeated until it succeeds or ctx ends. The database user must be allowed to create
-// the schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables. Both call
-// Postgres's functions pg_control_system, pg_current_wal_lsn and pg_walfile_name, which every role may call by default.
+// transactions for at most 2 s, and while it builds an index (version 3, on payments). It is repeated until it succeeds or ctx ends. The
+// database user must be allowed to create the schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE
+// and DELETE on its tables. Both call Postgres's functions pg_control_system, pg_current_wal_lsn and pg_walfile_name, which every role
+// may call by default.
 //
 // Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {

@@ -22,9 +22,9 @@ import (
 // nextMigrations are those of a later program.
 func nextMigrations(t *testing.T) []Migration {
 	t.Helper()
-	text, err := os.ReadFile("testdata/0003_additive.sql")
+	text, err := os.ReadFile("testdata/0004_additive.sql")
 	require.NoError(t, err)
-	return append(Migrations(), Migration{Version: 3, Name: "0003_additive.sql", SQL: string(text)})
+	return append(Migrations(), Migration{Version: 4, Name: "0004_additive.sql", SQL: string(text)})
 }
 
 func text(t *testing.T, pool *pgxpool.Pool, query string, arguments ...any) (value string) {
@@ -56,7 +56,7 @@ func TestMigrateTwice(t *testing.T) {
 	require.Equal(t, `"$user", public`, text(t, pool, "show search_path"), "of the session")
 
 	require.NoError(t, Migrate(t.Context(), pool, "other"))
-	require.Equal(t, "2", text(t, pool, "select count(*)::text from other.versions"))
+	require.Equal(t, "3", text(t, pool, "select count(*)::text from other.versions"))
 }
 
 // Ten processes start at once.
@@ -80,7 +80,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	for _, err := range failed {
 		require.NoError(t, err)
 	}
-	require.Equal(t, "3", text(t, pool, "select count(*)::text from prepaid.versions"))
+	require.Equal(t, "4", text(t, pool, "select count(*)::text from prepaid.versions"))
 }
 
 func TestMigrateChangedFile(t *testing.T) {
@@ -91,16 +91,16 @@ func TestMigrateChangedFile(t *testing.T) {
 	err := migrate(t.Context(), pool, "", changed)
 	require.ErrorIs(t, err, ErrMigrationChanged)
 	require.ErrorContains(t, err, "0001_payments.sql")
-	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"), "nor was the next applied")
+	require.Equal(t, "3", text(t, pool, "select count(*)::text from prepaid.versions"), "nor was the next applied")
 }
 
 // A failed version changes nothing; earlier versions remain.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
-	migrations := append(Migrations(), Migration{Version: 3, Name: "0003_bad.sql", SQL: "create table halves (); select 1/0; insert into versions values (3)"})
-	require.ErrorContains(t, migrate(t.Context(), pool, "", migrations), "0003_bad.sql")
-	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"))
+	migrations := append(Migrations(), Migration{Version: 4, Name: "0004_bad.sql", SQL: "create table halves (); select 1/0; insert into versions values (4)"})
+	require.ErrorContains(t, migrate(t.Context(), pool, "", migrations), "0004_bad.sql")
+	require.Equal(t, "3", text(t, pool, "select count(*)::text from prepaid.versions"))
 	require.Equal(t, "t", text(t, pool, "select (to_regclass('prepaid.halves') is null)::text::char"))
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)), "it can be fixed")
 }
@@ -150,18 +150,18 @@ func TestMigrateAfterAnotherTool(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	require.NoError(t, checkVersion(t.Context(), pool, "prepaid", 1))
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)))
-	require.Equal(t, "1 2 3", text(t, pool, "select string_agg(version::text, ' ' order by version) from prepaid.versions"))
+	require.Equal(t, "1 2 3 4", text(t, pool, "select string_agg(version::text, ' ' order by version) from prepaid.versions"))
 }
 
 // A later program does not start before the migration; an earlier program still runs after it.
 func TestVersionsNextToEachOther(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	err := checkVersion(t.Context(), pool, "prepaid", 3)
+	err := checkVersion(t.Context(), pool, "prepaid", 4)
 	require.ErrorIs(t, err, ErrSchemaOld)
-	require.EqualError(t, err, "prepaidpg: the schema is older than this program: migrate it first: schema prepaid lacks 1 of 3 versions")
+	require.EqualError(t, err, "prepaidpg: the schema is older than this program: migrate it first: schema prepaid lacks 1 of 4 versions")
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)))
-	require.NoError(t, checkVersion(t.Context(), pool, "prepaid", 3))
+	require.NoError(t, checkVersion(t.Context(), pool, "prepaid", 4))
 	require.NoError(t, checkVersion(t.Context(), pool, "prepaid", 1))
 	require.NoError(t, Migrate(t.Context(), pool, ""), "an older program migrates")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -53,8 +52,7 @@ type Store struct {
 	schema  string // quoted
 	options Options
 	log     *slog.Logger
-	sql     *strings.Replacer // completes statements
-	insert  string            // insertSQL
+	sql     *statements
 	horizon horizon
 	epoch   atomic.Pointer[string] // of the server that workers began on; nil: of any
 	runs    atomic.Int32           // calls of Run in progress
@@ -78,7 +76,6 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 		pool: pool, schema: quoted, options: options,
 		log: guard.Logger(cmp.Or(options.Logger, slog.New(slog.DiscardHandler))), sql: newSQL(quoted),
 	}
-	s.insert = s.sql.Replace(insertSQL)
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
 	}

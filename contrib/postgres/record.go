@@ -65,13 +65,16 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 		return nil, err
 	}
 	var here *string
-	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
-		batch.Queue(impatient)
-		batch.Queue(s.sql.Replace(serverSQL), s.epoch.Load()).Query(epochTo(&here))
-		batch.Queue(s.sql.Replace(outcomeSQL), string(text), now).Query(func(rows pgx.Rows) error {
+	err = durably(ctx, s.pool, impatient, func(batch *pgx.Batch) {
+		batch.Queue(s.sql.Replace(outcomeSQL), s.epoch.Load(), string(text), now).Query(func(rows pgx.Rows) error {
 			var i int
-			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
-				recorded[i-1].Written = true
+			var epoch *string
+			_, err := pgx.ForEachRow(rows, []any{&i, &epoch}, func() error {
+				if i == 0 {
+					here = epoch
+				} else {
+					recorded[i-1].Written = true
+				}
 				return nil
 			})
 			return err
@@ -90,8 +93,7 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 
 // recordLate is for an end whose row changed after the claim. It writes only a success.
 func (s *Store) recordLate(ctx context.Context, late endRow) (r journal.Recorded, err error) {
-	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
-		batch.Queue(impatient)
+	err = durably(ctx, s.pool, impatient, func(batch *pgx.Batch) {
 		batch.Queue(s.sql.Replace(lateSQL), late.RequestID, late.Lease, late.State == journal.StateDone, late.TransactionID, late.CorrelationID, late.Hook).
 			QueryRow(func(row pgx.Row) error {
 				mine := false
@@ -119,7 +121,8 @@ type endRow struct {
 	Hook  bool   `json:"hook"`
 }
 
-// rowOf returns the row of an end. Each attempt to write converts the times again: the process's clock may have been set meanwhile.
+// rowOf returns the row of an end, without what never changes. Each attempt to write converts the times again: the process's clock may have
+// been set meanwhile.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	r := endRow{Entry: end.Entry.Shift(now, now.UTC()), Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
 	if end.GivenBack {
@@ -128,7 +131,8 @@ func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	if r.Due() {
 		r.Wait = new(end.Wait.Microseconds())
 	}
-	r.TransactionID, r.CorrelationID, r.Sealed = prepaid.TransactionID(storable(string(r.TransactionID))), storable(r.CorrelationID), nil
+	r.TransactionID, r.CorrelationID = prepaid.TransactionID(storable(string(r.TransactionID))), storable(r.CorrelationID)
+	r.Operation, r.AccountID, r.Destination, r.Params, r.Sealed = "", "", "", "", nil
 	return r
 }
 
@@ -144,17 +148,18 @@ func storable(text string) string {
 
 const beginSQL = "begin isolation level read committed read write"
 
-// durably executes the statements that the function queue adds, in one transaction and round trip, with a durable commit.
-func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
-	batch := begun(queue)
+// durably executes the statements that the function queue adds, in one transaction and round trip, with a durable commit. settings are
+// those of durable, or more.
+func durably(ctx context.Context, pool *pgxpool.Pool, settings string, queue func(batch *pgx.Batch)) error {
+	batch := begun(settings, queue)
 	batch.Queue("commit").Exec(committed)
 	return pool.SendBatch(ctx, batch).Close()
 }
 
 // certainly is durably in two round trips: it commits only if all results could be read.
-func certainly(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+func certainly(ctx context.Context, pool *pgxpool.Pool, settings string, queue func(batch *pgx.Batch)) error {
 	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		if err := c.SendBatch(ctx, begun(queue)).Close(); err != nil {
+		if err := c.SendBatch(ctx, begun(settings, queue)).Close(); err != nil {
 			return err // the pool closes a connection in a transaction
 		}
 		tag, err := c.Exec(ctx, "commit")
@@ -162,10 +167,10 @@ func certainly(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Ba
 	})
 }
 
-func begun(queue func(batch *pgx.Batch)) *pgx.Batch {
+func begun(settings string, queue func(batch *pgx.Batch)) *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)
-	batch.Queue(durable)
+	batch.Queue(settings)
 	queue(batch)
 	return batch
 }

@@ -32,10 +32,14 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	defer cancel()
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
-	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
+	h := &settler{
+		Store: s, workers: workers, recorded: make(chan string, mostSettlers*mostSettled), groups: make(chan []string),
+		due: make(chan struct{}, 1), stopping: recording.Done(),
+	}
 	var settling sync.WaitGroup
-	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is for payments
-		settling.Go(func() { h.run(calls, i >= quickSettlers) })
+	settling.Go(h.collect)
+	for range min(max(s.pool.Config().MaxConns/2, 1), mostSettlers) { // half of the pool is for payments
+		settling.Go(func() { h.run(calls) })
 	}
 	grace := min(cmp.Or(workers.Grace, s.options.CallTimeout), s.options.CallTimeout)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -64,7 +68,8 @@ type Workers struct {
 	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
 	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call. The wait before a repeat
 	// grows from 1 s to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
-	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. If an operator retries a
+	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. Never execute COMMIT: it loses
+	// calls for other payments. If an operator retries a
 	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
 	// write to the books in the transaction that you pass to them.
 	//
@@ -85,9 +90,10 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is the number of transactions that call Settled at the same time; while calls are slow, the number is
-	// mostSettlers. At most mostSettled calls share a transaction.
-	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
+	// mostSettlers is the number of transactions that call Settled at the same time. At most mostSettled calls share one.
+	mostSettlers, mostSettled = 8, 64
+	// gather is how long a group waits for more calls: a transaction costs more than a call.
+	gather = 5 * time.Millisecond
 	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
 	// Waits after a failure grow from firstWait to longestWait.

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
@@ -22,40 +21,56 @@ type settler struct {
 	*Store
 
 	workers  Workers
-	calls    horizon         // of the calls that are due
-	due      chan struct{}   // there is an outcome to settle
+	recorded chan string     // request IDs of outcomes that this process recorded: these need no search
+	groups   chan []string   // of recorded
+	due      chan struct{}   // a search may find an outcome to settle
 	stopping <-chan struct{} // closed when no more outcomes are recorded
-	slow     atomic.Bool     // the last calls were slow
 }
 
 // Record marks the outcomes for which Settled is to be called.
 func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
 	recorded, err := h.record(ctx, ends, true)
-	if slices.ContainsFunc(ends, journal.End.Final) {
-		pause.Wake(h.due)
+	for _, end := range ends {
+		if !end.Final() {
+			continue
+		}
+		select {
+		case h.recorded <- string(end.Entry.RequestID):
+		default:
+			pause.Wake(h.due)
+		}
 	}
 	return recorded, err
 }
 
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. If spare is set, run does
-// so only while calls are slow: with fewer runs, more quick calls share a transaction.
-func (h *settler) run(ctx context.Context, spare bool) {
-	for group, failures := mostSettled, 0; ctx.Err() == nil; {
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends.
+func (h *settler) run(ctx context.Context) {
+	wait, group, failures := time.Duration(0), mostSettled, 0 // a wait of 0 means a search
+	var since time.Time                                       // of wait
+	for ctx.Err() == nil {
+		groups, stopping := h.groups, h.stopping
+		if failures > 0 {
+			groups, stopping = nil, nil
+		}
+		var ids []string // if nil, settle searches
 		stops := false
-		select {
-		case <-h.stopping:
-			stops = true
-		default:
+		if wait > 0 {
+			select {
+			case ids = <-groups:
+			case <-time.After(time.Until(since.Add(wait))): // also while groups arrive
+			case <-h.due:
+			case <-stopping:
+				stops = true
+			case <-ctx.Done():
+				return
+			}
 		}
-		n := 0
+		var n int
 		var err error
-		slow := h.slow.Load()
-		timer, due, woken := settlePoll, h.due, h.stopping
-		if !spare || slow { // slow calls, and retries after a failure, can leave outcomes before the horizon
-			n, group, err = h.settle(ctx, group, stops || slow || group == 1)
-		} else {
-			timer, due = firstWait, nil
+		if ids == nil {
+			since = time.Now()
 		}
+		n, group, err = h.settle(ctx, ids, group)
 		switch {
 		case err != nil:
 			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
@@ -63,56 +78,81 @@ func (h *settler) run(ctx context.Context, spare bool) {
 				guard.Hook(h.log, "Failed", func() { h.workers.Trace.Failed(err) })
 			}
 			failures++
-			timer, woken = min(firstWait<<min(failures-1, 5), databaseLimit), nil
-		case n > 0:
-			failures = 0
+			since, wait = time.Now(), min(firstWait<<min(failures-1, 5), databaseLimit)
 			continue
-		case stops:
+		case n == 0 && stops:
+			return
+		case n > 0 && (ids == nil || group == 1):
+			wait = 0
+		case ids == nil:
+			wait = settlePoll
+		}
+		failures = 0
+	}
+}
+
+// collect makes groups of recorded outcomes. While all transactions are busy, a group grows.
+func (h *settler) collect() {
+	for {
+		var ids []string
+		select {
+		case id := <-h.recorded:
+			time.Sleep(gather)
+			for ids = append(ids, id); len(ids) < mostSettled && len(h.recorded) > 0; {
+				ids = append(ids, <-h.recorded)
+			}
+		case <-h.stopping: // then searches find all
 			return
 		}
 		select {
-		case <-time.After(timer):
-		case <-due:
-		case <-woken:
-		case <-ctx.Done():
+		case h.groups <- ids:
+		case <-h.stopping:
 		}
 	}
 }
 
-// settle calls Settled for at most limit outcomes in one transaction until the calls get slow. It returns how many outcomes were due,
-// and the next limit. If a call or the commit fails, nothing was written: the failed call is repeated later, and the other outcomes then
-// get a transaction each. If whole is set, settle reads the whole index.
-func (h *settler) settle(ctx context.Context, limit int, whole bool) (n, next int, err error) {
+// settle calls Settled in one transaction until the calls get slow: for those of ids or, if ids is nil, for at most limit outcomes that it
+// finds. It returns how many outcomes were due, and the next limit. If a call or the commit fails, nothing was written: the failed call is
+// repeated later, and the other outcomes then get a transaction each.
+func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
-	t := &settling{settler: h}
+	t := &settling{settler: h, calls: make(chan func())}
 	defer t.close(ctx)
-	entries, err := t.begin(ctx, limit, whole)
+	go func() { // one for all calls: its stack grows once
+		for call := range t.calls {
+			call()
+		}
+	}()
+	defer close(t.calls)
+	entries, err := t.begin(ctx, ids, limit)
 	if err != nil || len(entries) == 0 {
 		return 0, limit, pause.Cause(ctx, err)
 	}
-	pause.Wake(h.due) // wakes another run: there may be more work
-	n = len(entries)
+	if ids == nil {
+		pause.Wake(h.due) // wakes another run: there may be more work
+	}
 	began := time.Now()
-	isSlow := func() bool { return time.Since(began) > slowSettled }
-	defer func() { h.slow.Store(isSlow()) }()
+	called := len(entries)
 	for i, e := range entries {
-		if i > 0 && isSlow() { // other runs can settle the rest after the commit
-			h.slow.Store(true)
-			entries = entries[:i]
+		if i > 0 && time.Since(began) > slowSettled {
+			called = i
 			break
 		}
 		if err = t.call(ctx, e); err != nil {
-			return n, 1, h.later(ctx, t, e, err)
+			return len(entries), 1, h.later(ctx, t, e, entries, err)
 		}
 	}
-	switch err = pause.Cause(ctx, t.commit(ctx, requestIDs(entries))); {
-	case err == nil:
-		return n, min(2*len(entries), mostSettled), nil
-	case len(entries) > 1: // any of these calls may be the cause
-		return n, 1, nil
+	if called < len(entries) { // other runs can settle the rest after the commit
+		defer pause.Wake(h.due)
 	}
-	return n, 1, h.later(ctx, t, entries[0], err)
+	switch err = pause.Cause(ctx, t.end(ctx, "", requestIDs(entries[called:]))); {
+	case err == nil:
+		return len(entries), min(2*called, mostSettled), nil
+	case called > 1: // any of these calls may be the cause
+		return len(entries), 1, nil
+	}
+	return len(entries), 1, h.later(ctx, t, entries[0], entries, err)
 }
 
 func requestIDs(entries []journal.Entry) []string {
@@ -123,8 +163,9 @@ func requestIDs(entries []journal.Entry) []string {
 	return ids
 }
 
-// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private.
-func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why error) error {
+// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private. The calls for
+// the other entries of the transaction become due again.
+func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, entries []journal.Entry, why error) error {
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))
 	if h.workers.SettledFailed != nil {
@@ -133,49 +174,42 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	time.AfterFunc(2*firstWait, func() { pause.Wake(h.due) })
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
-	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
 	if t.open() { // the row must stay locked: otherwise another worker calls Settled at once
 		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: a failed transaction prepares no statement
-		batch := &pgx.Batch{}
-		batch.Queue(h.sql.Replace(hookLaterSQL), arguments...)
-		batch.Queue("commit").Exec(committed)
-		if err == nil && t.conn.SendBatch(ctx, batch).Close() == nil {
+		if err == nil && t.end(ctx, e.RequestID, requestIDs(entries)) == nil {
 			return nil
 		}
 	}
 	t.close(ctx)
-	_, err := h.pool.Exec(ctx, h.sql.Replace(hookLaterSQL), arguments...)
+	_, err := h.pool.Exec(ctx, h.sql.Replace(hooksLaterSQL), laterArguments(e.RequestID, []string{string(e.RequestID)}, false)...)
 	return failure("settle", pause.Cause(ctx, err))
+}
+
+func laterArguments(failed prepaid.RequestID, ids []string, marked bool) []any {
+	return []any{failed, ids, firstWait.Microseconds(), longestWait.Microseconds(), marked}
 }
 
 type settling struct {
 	*settler
 
-	conn *pgxpool.Conn // nil after close
-	tx   pgx.Tx
+	calls chan func()
+	conn  *pgxpool.Conn // nil after close
+	tx    pgx.Tx
 }
 
-// begin returns outcomes to settle, locked. It omits those that another transaction is settling.
-func (t *settling) begin(ctx context.Context, limit int, whole bool) (entries []journal.Entry, err error) {
+// begin returns outcomes to settle, locked and marked as settled. It omits those that another transaction is settling.
+func (t *settling) begin(ctx context.Context, ids []string, limit int) (entries []journal.Entry, err error) {
 	if t.conn, err = t.pool.Acquire(ctx); err != nil {
 		return nil, failure("settle", err)
 	}
-	from := t.calls.from(time.Time{})
-	if whole {
-		from = nil
+	statement, argument := hooksSQL, any(limit)
+	if ids != nil {
+		statement, argument = theseHooksSQL, ids
 	}
-	var due, now time.Time
 	batch := &pgx.Batch{}
-	batch.Queue(t.sql.Replace(planned)).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, at(&now)) })
-	batch.Queue(t.sql.Replace(hooksSQL), limit, from).Query(func(rows pgx.Rows) (err error) {
-		entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
-			var hookDue time.Time
-			err = scan(row, &e, at(&hookDue))
-			if due.IsZero() || hookDue.Before(due) {
-				due = hookDue
-			}
-			return e, err
-		})
+	batch.Queue(indexed)
+	batch.Queue(t.sql.Replace(statement), argument).Query(func(rows pgx.Rows) (err error) {
+		entries, err = pgx.CollectRows(rows, collectEntry)
 		return err
 	})
 	batch.Queue(unplanned) // for the statements of Settled
@@ -183,12 +217,6 @@ func (t *settling) begin(ctx context.Context, limit int, whole bool) (entries []
 	t.tx, err = t.conn.Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err == nil {
 		err = t.tx.SendBatch(ctx, batch).Close()
-	}
-	if err == nil {
-		if len(entries) < limit { // nothing else is due
-			due = now
-		}
-		t.calls.saw(due)
 	}
 	return entries, failure("settle", err)
 }
@@ -201,12 +229,13 @@ func (t *settling) open() bool {
 	return !pg.IsClosed() && !pg.IsBusy() && pg.TxStatus() != 'I'
 }
 
-// commit commits the transaction of Settled, with the mark that it has been called.
-func (t *settling) commit(ctx context.Context, ids []string) error {
+// end commits the transaction of Settled. The calls for ids become due again; that for failed, if any, later.
+func (t *settling) end(ctx context.Context, failed prepaid.RequestID, ids []string) error {
 	batch := &pgx.Batch{}
-	batch.Queue(durable)
-	batch.Queue(t.sql.Replace(planned))
-	batch.Queue(t.sql.Replace(settledHooksSQL), ids)
+	batch.Queue(durable) // Settled may have changed it
+	if len(ids) > 0 {
+		batch.Queue(t.sql.Replace(hooksLaterSQL), laterArguments(failed, ids, true)...)
+	}
 	batch.Queue("commit").Exec(committed)
 	return t.conn.SendBatch(ctx, batch).Close()
 }
@@ -232,14 +261,20 @@ var (
 	errNotYours      = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
 )
 
-// call calls Settled for one outcome, in its own goroutine: a call that does not return is abandoned.
+// call calls Settled for one outcome, in another goroutine: a call that does not return is abandoned. An error ends the calls.
 func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settledLimit, errSettledLimit)
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() {
-		ended <- guard.Do("prepaidpg: Settled", func() error { return t.workers.Settled(ctx, settledTx{t.tx}, e) })
-	}()
+	t.calls <- func() {
+		var err error
+		guard.Then(func() { err = t.workers.Settled(ctx, settledTx{t.tx}, e) }, func(failure *guard.Error) {
+			if failure != nil {
+				err = fmt.Errorf("prepaidpg: Settled: %w", failure)
+			}
+			ended <- err
+		})
+	}
 	var err error
 	select {
 	case err = <-ended:

@@ -101,7 +101,7 @@ func settleDue(t *testing.T, s *Store, w Workers) int {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	h := &settler{Store: s, workers: w, stopping: over.Done()}
-	h.run(t.Context(), false)
+	h.run(t.Context())
 	return before - count()
 }
 
@@ -175,7 +175,7 @@ func TestSettledThatTakesTooLong(t *testing.T) {
 		},
 		SettledFailed: func(_ journal.Entry, err error) { failed = append(failed, err) },
 	}}
-	_, _, err := h.settle(t.Context(), 1, true)
+	_, _, err := h.settle(t.Context(), nil, 1)
 	require.NoError(t, err)
 	require.Len(t, failed, 1)
 	require.ErrorIs(t, failed[0], errSettledLimit)
@@ -193,7 +193,7 @@ func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
 		return err
 	}}}
 	before := s.pool.Stat().AcquireCount()
-	_, _, err := h.settle(t.Context(), 1, true)
+	_, _, err := h.settle(t.Context(), nil, 1)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, s.pool.Stat().AcquireCount()-before, "another transaction")
 }
@@ -225,10 +225,10 @@ func TestHooksOfSettledMisbehave(t *testing.T) {
 					misbehaves()
 				}},
 			}}
-			_, _, err = h.settle(ctx, 1, true)
+			_, _, err = h.settle(ctx, nil, 1)
 			require.NoError(t, err)
 			s.exec("drop table prepaid.payments cascade")
-			h.run(ctx, false)
+			h.run(ctx)
 			require.Equal(t, []string{"SettledFailed", "Failed"}, calls)
 		})
 	}

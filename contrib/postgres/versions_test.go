@@ -80,7 +80,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 		}})
 	}()
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)))
-	require.NoError(t, checkVersion(t.Context(), pool, s.schema, 3))
+	require.NoError(t, checkVersion(t.Context(), pool, s.schema, 4))
 	_, err = s.batch(payroll("after", half))
 	require.NoError(t, err)
 	require.NoError(t, s.in(func(tx pgx.Tx) error {
@@ -100,7 +100,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	require.Equal(t, 1, moved)
 	_, err = later.Get(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, "3", text(t, pool, "select count(*)::text from prepaid.versions"))
+	require.Equal(t, "4", text(t, pool, "select count(*)::text from prepaid.versions"))
 }
 
 // A program opens tables that an earlier version has filled, and does their due payments and Settled calls.

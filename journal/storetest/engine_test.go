@@ -205,6 +205,130 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 	})
 }
 
+// repeats is a service that does not admit the repeat of a claimed payment within its first lease.
+type repeats struct {
+	teller
+
+	asked *int
+}
+
+func (s repeats) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error {
+	if *s.asked++; *s.asked == 2 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.teller.AwaitRepeat(ctx, source, lastSent)
+}
+
+// A payment of unknown outcome whose repeat is not admitted in time is given back before it is sent.
+func TestRepeatThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began := &broken{database: newDatabase(0)}, time.Now()
+		params := prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+		b.enqueue(storetest.NewEntry(t, "payer", params))
+		given, sent := 0, 0
+		require.NoError(t, runs(t, b, repeats{asked: new(int)}, 1, func(stop func()) journal.Trace {
+			return journal.Trace{
+				GivenBack: func(prepaid.RequestID, error) { given++ },
+				Sent:      func(_ journal.Entry, _ time.Duration, err error) { sent++; require.NoError(t, err) },
+				Recorded:  func(journal.Entry) { stop() },
+			}
+		}))
+		require.Equal(t, []int{1, 1}, []int{given, sent})
+	})
+}
+
+// Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again.
+func TestServiceThatIsSlowForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began, s := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}
+		var ids []prepaid.RequestID
+		for i := range 120 {
+			ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
+			s.odd[ids[i]] = func() {
+				if time.Since(began) < time.Minute {
+					time.Sleep(70 * time.Second)
+				}
+			}
+		}
+		var given, recorded atomic.Int64
+		require.NoError(t, runs(t, b, s, 100, func(stop func()) journal.Trace {
+			time.AfterFunc(time.Hour, stop)
+			return journal.Trace{
+				GivenBack: func(prepaid.RequestID, error) { given.Add(1) },
+				Recorded: func(journal.Entry) {
+					if recorded.Add(1) == int64(len(ids)) {
+						stop()
+					}
+				},
+			}
+		}, ids...))
+		require.EqualValues(t, len(ids), recorded.Load())
+		require.NotZero(t, given.Load())
+	})
+}
+
+// suspended is a sender whose first wait for a repeat takes longer than the lease: the machine was suspended.
+type suspended struct {
+	teller
+	waits, sent atomic.Int64
+}
+
+func (s *suspended) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, _ time.Time) error {
+	if _, worker := ctx.Deadline(); worker && s.waits.Add(1) == 1 {
+		time.Sleep(230 * time.Second)
+	}
+	return nil
+}
+
+func (s *suspended) Transfer(ctx context.Context, a prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	s.sent.Add(1)
+	time.Sleep(30 * time.Second)
+	return s.teller.Transfer(ctx, a, p)
+}
+
+// A payment is not sent after its lease, however long the wait for its repeat took.
+func TestSuspendedWhileARepeatWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, s := &broken{database: newDatabase(0)}, &suspended{}
+		b.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{
+			RequestID: "a", Amount: prepaid.Cents(1), LastSent: time.Now().Add(-time.Hour),
+		}))
+		require.NoError(t, runs(t, b, s, 2, func(stop func()) journal.Trace {
+			time.AfterFunc(10*time.Minute, stop)
+			return journal.Trace{}
+		}))
+		require.EqualValues(t, 1, s.sent.Load())
+	})
+}
+
+// Many payments of unknown outcome, each with its own due time, are sent as fast as the service responds.
+func TestManyUnknownPayments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const payments = 2000
+		b, began, paid := &broken{database: newDatabase(0)}, time.Now(), 0
+		for n := range payments {
+			params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+			b.enqueue(storetest.NewEntry(t, "payer", params))
+			time.Sleep(time.Millisecond) // another due time
+		}
+		began = time.Now()
+		require.NoError(t, runs(t, b, teller{}, 100, func(stop func()) journal.Trace {
+			return journal.Trace{Recorded: func(journal.Entry) {
+				if paid++; paid == payments {
+					stop()
+				}
+			}}
+		}))
+		t.Log(time.Since(began))
+		require.Less(t, time.Since(began), payments*time.Millisecond)
+	})
+}
+
 // When the store works again, outcomes are recorded; nothing was sent twice.
 func TestStoreThatFailsForAWhile(t *testing.T) {
 	t.Parallel()

@@ -53,7 +53,7 @@ func (s *settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, errors.New("PAYOUTS_DATABASE cannot be read") // err may contain the password
 	}
-	config.MaxConns = max(config.MaxConns, 10) // the workers of a process need seven connections
+	config.MaxConns = max(config.MaxConns, 13) // the workers of a process need ten connections
 	return pgxpool.NewWithConfig(ctx, config)
 }
 

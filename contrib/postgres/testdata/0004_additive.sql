@@ -8,4 +8,4 @@ create table batches (
 	added timestamptz not null default now()
 );
 create index payments_batch on payments (batch) where batch is not null;
-insert into versions (version) values (3);
+insert into versions (version) values (4);
