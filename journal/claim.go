@@ -126,8 +126,7 @@ func (r *work) room() int {
 }
 
 // admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses
-// neither their lease nor a call's time. If payments have been due for long, admit waits as if they had been sent later, so that one wait
-// admits many. If it fails, because the service does not respond to reads of that account, the next account
+// neither their lease nor a call's time. If it fails, because the service does not respond to reads of that account, the next account
 // is tried: a response to any read counts for all payments.
 func (r *work) admit(ctx context.Context) {
 	var silent *Resting // its account was tried last, in vain
@@ -143,13 +142,12 @@ func (r *work) admit(ctx context.Context) {
 		case next.Wait > 3*r.lease.Rest/4: // a first response may count from then on
 			early = next.Wait - 3*r.lease.Rest/4
 		default:
-			later := max(-next.Wait, 0) / 8
-			now := time.Now().Add(later)
+			now := time.Now()
 			first := liveness.WithFirst(ctx, now.Add(-next.Age))
 			if err = r.sender.AwaitRepeat(first, next.Account, now.Add(next.Wait-r.lease.Rest)); err == nil {
 				failures = 0
 				if silent == nil {
-					r.admitted.Store(new(next.Due.Add(later)))
+					r.admitted.Store(&next.Due)
 					pause.Wake(r.wake)
 				}
 				silent, early = nil, admitPause

@@ -77,13 +77,6 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	if rests := time.Until(h.Entry.Earliest(r.sender, now)); rests > 0 {
 		return r.giveBack(h, run.GiveBack(), rests, errRests)
 	}
-	if err := r.awaitRepeat(ctx, h); err != nil {
-		return r.giveBack(h, run.GiveBack(), firstWait, fmt.Errorf("%w: %w", errRests, err)) // then it must be admitted again
-	}
-	if h.age() > r.lease.Sends-r.CallTimeout { // the machine was suspended, or the sender ignored the end of ctx
-		return r.giveBack(h, run.GiveBack(), 0, errLate)
-	}
-	now = time.Now()
 	if wait := r.brake.pause(); wait > 0 {
 		return r.giveBack(h, run.GiveBack(), wait, errPaused)
 	}
@@ -113,13 +106,6 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	after, err := run.End(time.Now(), result, err)
 	r.Trace.Sent(after, took, err)
 	return r.end(h, after)
-}
-
-// awaitRepeat waits until the payment may be sent again, as long as a whole call is left afterwards.
-func (r *work) awaitRepeat(ctx context.Context, h *held) error {
-	ctx, cancel := context.WithTimeout(ctx, r.lease.Sends-r.CallTimeout-h.age())
-	defer cancel()
-	return h.Entry.Await(ctx, r.sender)
 }
 
 func (h *held) ends(after Entry, wait time.Duration) *outcome {

@@ -90,7 +90,7 @@ const (
 	// unreadableWait delays a payment whose params this worker cannot open; another may have the key.
 	unreadableWait = 10 * time.Second
 	// admitPause is Run's wait after it admitted a payment, so that a store with wrong waits does not make it spin.
-	admitPause = 10 * time.Millisecond
+	admitPause = time.Millisecond
 	// Waits after a failure grow from firstWait to longestWait.
 	firstWait, longestWait = time.Second, 5 * time.Minute
 )
@@ -129,9 +129,9 @@ func (w Workers) check(sender Sender) error {
 //
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a
 // call only within half a CallTimeout of the claim, so that the call and the service's work are over before another
-// worker may send. Later, it gives the payment back instead. So a payment of unknown outcome gets a whole CallTimeout after its sender has
-// admitted the repeat ([Sender].AwaitRepeat); while it waits, it is not one of the N. If store is an [EvidenceStore], a wait goes on in the
-// next process.
+// worker may send. Later, it gives the payment back instead. A payment of unknown outcome is normally claimed only when its
+// sender may send it again ([Sender].AwaitRepeat), and a payment whose call waits for its repeat is not one of the N. If store is an
+// [EvidenceStore], a wait goes on in the next process.
 //
 // Other failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace. A panic in the
 // store or the sender is a failure too; after a panic in a call that sends, the outcome is unknown.

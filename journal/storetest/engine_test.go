@@ -205,40 +205,6 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 	})
 }
 
-// repeats is a service that does not admit the repeat of a claimed payment within its first lease.
-type repeats struct {
-	teller
-
-	asked *int
-}
-
-func (s repeats) AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error {
-	if *s.asked++; *s.asked == 2 {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return s.teller.AwaitRepeat(ctx, source, lastSent)
-}
-
-// A payment of unknown outcome whose repeat is not admitted in time is given back before it is sent.
-func TestRepeatThatDoesNotFit(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, began := &broken{database: newDatabase(0)}, time.Now()
-		params := prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
-		b.enqueue(storetest.NewEntry(t, "payer", params))
-		given, sent := 0, 0
-		require.NoError(t, runs(t, b, repeats{asked: new(int)}, 1, func(stop func()) journal.Trace {
-			return journal.Trace{
-				GivenBack: func(prepaid.RequestID, error) { given++ },
-				Sent:      func(_ journal.Entry, _ time.Duration, err error) { sent++; require.NoError(t, err) },
-				Recorded:  func(journal.Entry) { stop() },
-			}
-		}))
-		require.Equal(t, []int{1, 1}, []int{given, sent})
-	})
-}
-
 // Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again.
 func TestServiceThatIsSlowForAWhile(t *testing.T) {
 	t.Parallel()
@@ -270,42 +236,7 @@ func TestServiceThatIsSlowForAWhile(t *testing.T) {
 	})
 }
 
-// suspended is a sender whose first wait for a repeat takes longer than the lease: the machine was suspended.
-type suspended struct {
-	teller
-	waits, sent atomic.Int64
-}
-
-func (s *suspended) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, _ time.Time) error {
-	if _, worker := ctx.Deadline(); worker && s.waits.Add(1) == 1 {
-		time.Sleep(230 * time.Second)
-	}
-	return nil
-}
-
-func (s *suspended) Transfer(ctx context.Context, a prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	s.sent.Add(1)
-	time.Sleep(30 * time.Second)
-	return s.teller.Transfer(ctx, a, p)
-}
-
-// A payment is not sent after its lease, however long the wait for its repeat took.
-func TestSuspendedWhileARepeatWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, s := &broken{database: newDatabase(0)}, &suspended{}
-		b.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{
-			RequestID: "a", Amount: prepaid.Cents(1), LastSent: time.Now().Add(-time.Hour),
-		}))
-		require.NoError(t, runs(t, b, s, 2, func(stop func()) journal.Trace {
-			time.AfterFunc(10*time.Minute, stop)
-			return journal.Trace{}
-		}))
-		require.EqualValues(t, 1, s.sent.Load())
-	})
-}
-
-// Many payments of unknown outcome, each with its own due time, are sent as fast as the service responds.
+// Many payments of unknown outcome, each with its own due time, are sent faster than one address may send.
 func TestManyUnknownPayments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -324,8 +255,7 @@ func TestManyUnknownPayments(t *testing.T) {
 				}
 			}}
 		}))
-		t.Log(time.Since(began))
-		require.Less(t, time.Since(began), payments*time.Millisecond)
+		require.Less(t, time.Since(began), payments*2*time.Millisecond)
 	})
 }
 
