@@ -167,16 +167,16 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history, and returns the new IDs. If another transaction has added a row
+// insertSQL adds the first payment of each request ID, with its history: one row of the history for each new payment. If another transaction has added a row
 // under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds, since the caller's
 // transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 //
 // Enqueue has insertOneSQL: Postgres plans a statement with arrays again each time.
 const (
 	insertSQL = `with b as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[],
-		$8::text[], $9::bigint[], $10::bigint[]) with ordinality ` + insertB
+		$8::text[], $9::bigint[], $10::bigint[]) with ordinality ` + insertB + ` order by position` + insertP
 	insertOneSQL = `with b as (select * from (values ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, $7::bytea,
-		$8::text, $9::bigint, $10::bigint, 1)) ` + insertB
+		$8::text, $9::bigint, $10::bigint, 1)) ` + insertB + insertP
 	insertB = `as b (request_id, operation, account_id, amount, destination, params, sealed, state, first_age, last_age, position)
 ), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, first_sent, last_sent, not_before)
@@ -184,9 +184,9 @@ const (
 		now(), sent.last, sent.first, sent.last, sent.last
 	from b, lateral (select statement_timestamp() - first_age * interval '1 microsecond' as first,
 		statement_timestamp() - last_age * interval '1 microsecond' as last) sent
-	where (select true from {s}.archive a where a.request_id = b.request_id) is null order by position
-	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
-), {history} select request_id from p`
+	where (select true from {s}.archive a where a.request_id = b.request_id) is null`
+	insertP = ` on conflict (request_id) do nothing returning number, lease, 'enqueue' as event, state, code, attempts
+) {add history}`
 )
 
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
@@ -218,12 +218,12 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 		statement = insertOneSQL
 		arguments = []any{ids[0], operations[0], accounts[0], amounts[0], destinations[0], params[0], sealed[0], states[0], first[0], last[0]}
 	}
-	rows, _ := tx.Query(ctx, s.sql.Replace(statement), arguments...) // CollectRows returns the error
-	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(added) == len(list) {
-		return len(added), err
+	tag, err := tx.Exec(ctx, s.sql.Replace(statement), arguments...)
+	added := int(tag.RowsAffected())
+	if err != nil || added == len(list) {
+		return added, err
 	}
-	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids)
+	rows, _ := tx.Query(ctx, s.sql.Replace(knownSQL), ids) // CollectRows returns the error
 	entries, err := pgx.CollectRows(rows, collectEntry)
 	known := make(map[prepaid.RequestID]journal.Entry, len(entries))
 	for _, e := range entries {
@@ -236,5 +236,5 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse
 			refuse(i, changed)
 		}
 	}
-	return len(added), err
+	return added, err
 }

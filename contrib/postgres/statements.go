@@ -65,12 +65,12 @@ func newSQL(schema string) *statements {
 	epoch := "(select epoch::text from " + schema + ".versions where version = 2 and server = " + server +
 		" and epoch = coalesce($1::text::uuid, epoch))"
 	const claimed = "request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until"
-	history := "h as (insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p)"
+	history := "insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p"
 	var times []string
 	for _, t := range []string{"now()", "p.changed", "p.began", "p.first_sent", "p.last_sent", "p.not_before", "p.due", "p.sends_until", "p.hook_due"} {
 		times = append(times, "{"+t+"}", "(extract(epoch from "+t+") * 1000000)::bigint")
 	}
-	return &statements{replacer: strings.NewReplacer(append(times, "{s}", schema, "{history}", history, "{columns}", strings.NewReplacer(times...).Replace(columns),
+	return &statements{replacer: strings.NewReplacer(append(times, "{s}", schema, "{add history}", history, "{history}", "h as ("+history+")", "{columns}", strings.NewReplacer(times...).Replace(columns),
 		"{begin}", begin.String(), "{pending}", strings.Join(pending, ", "), "{fence}", "1 + floor(random() * 1000000000000)::bigint",
 		"{server}", server, "{epoch}", epoch, "{claimed}", claimed, "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")...)}
 }
