@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"iter"
 	"strconv"
 	"sync"
@@ -22,12 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-var benchRows = flag.Int("rows", 1000, "the most settled payments in the table of BenchmarkGrowth; docs/performance.md has 1,000,000")
-
-const (
-	benchWorkers = 8
-	benchClaim   = 20
-)
+const benchClaim = 20
 
 // BenchmarkPayments pays the same number of payments with a full store and by hand, in turns. The sender responds at once, so that only
 // the database is measured.
@@ -301,59 +295,6 @@ func report(b *testing.B, payments int, baseline, ours time.Duration) {
 	b.ReportMetric(float64(payments)/ours.Seconds(), "payments/s")
 	b.ReportMetric(baseline.Seconds()/ours.Seconds(), "ratio")
 	b.ReportMetric(float64(ours)/float64(payments), "ns/op")
-}
-
-// BenchmarkGrowth pays payments in tables with few and with many settled ones, and with many that are not due yet, in turns.
-// The cost of a payment must not grow. The fastest turn counts: others may measure other work of the machine.
-func BenchmarkGrowth(b *testing.B) {
-	const turns = 9
-	server := pgtest.Start(b, pgtest.Options{})
-	var names []string
-	var tables []*bench
-	for _, kind := range []string{"settled", "waiting"} {
-		for rows := min(*benchRows, 10_000); rows <= *benchRows; rows *= 10 {
-			x := newBench(b, server)
-			x.grow(b, kind, rows)
-			names, tables = append(names, kind+"-"+strconv.Itoa(rows)), append(tables, x)
-		}
-	}
-	part := max(b.N/turns, benchWorkers*benchClaim)
-	least := make([]time.Duration, len(tables))
-	for turn := range turns {
-		for i := range tables {
-			i := (i + turn) % len(tables)
-			tables[i].enqueue(b, part)
-			if took := tables[i].pay(b, part, benchWorkers); turn == 0 || took < least[i] {
-				least[i] = took
-			}
-		}
-	}
-	for i, name := range names {
-		b.ReportMetric(float64(least[i].Microseconds())/float64(part), name+"-us")
-	}
-}
-
-// grow adds payments with their history and orders.
-func (x *bench) grow(b *testing.B, kind string, rows int) {
-	b.Helper()
-	state, due := "done", "null"
-	if kind == "waiting" {
-		state, due = "queued", "now() + interval '1 day'"
-	}
-	for _, statement := range []string{
-		`insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due)
-			select 'known ' || i, 'Accounts.DirectEntryOut', 'EA52174568995001', i, sha256(i::text::bytea), sha256(i::text::bytea),
-				case when '` + state + `' = 'queued' then decode(repeat(md5(i::text), 10), 'hex') end, '` + state + `', ` + due + `
-			from generate_series(1, $1::int) i`,
-		`insert into prepaid.history (payment, lease, event, state, attempts)
-			select number, 1, event, state, 1 from prepaid.payments, (values ('enqueue'), ('begin'), ('end')) e (event) where number <= $1`,
-		`insert into orders select request_id, state from prepaid.payments limit $1`,
-	} {
-		_, err := x.pool.Exec(b.Context(), statement, rows)
-		require.NoError(b, err)
-	}
-	_, err := x.pool.Exec(b.Context(), `vacuum analyze`)
-	require.NoError(b, err)
 }
 
 func eachOf(batch []journal.Payment) iter.Seq2[journal.Payment, error] {
