@@ -37,6 +37,7 @@ func (h *held) age() time.Duration {
 }
 
 func (r *work) claim(ctx context.Context) {
+	full := false // the last claim took all that it asked for
 	for failures := 0; ctx.Err() == nil; {
 		if wait := r.brake.pause(); wait > 0 {
 			sleep(ctx, wait, r.wake)
@@ -47,8 +48,15 @@ func (r *work) claim(ctx context.Context) {
 			sleep(ctx, restingPoll, r.wake)
 			continue
 		}
-		starved := len(r.queue) == 0
-		claimed, err := r.claimAll(ctx, n)
+		claimed, starved, err := r.claimAll(ctx, n)
+		before, ahead := full, r.ahead.Load()
+		full = err == nil && claimed == n
+		switch {
+		case !full:
+			r.ahead.CompareAndSwap(ahead, min(ahead, int64(r.Claim)))
+		case before && starved && ahead >= int64(r.Claim):
+			r.ahead.CompareAndSwap(ahead, min(2*ahead, int64(mostClaims*r.Claim)))
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				r.failed(ctx, err)
@@ -58,36 +66,34 @@ func (r *work) claim(ctx context.Context) {
 			continue
 		}
 		failures = 0
-		switch ahead := r.ahead.Load(); {
-		case claimed < n:
-			r.ahead.CompareAndSwap(ahead, min(ahead, int64(r.Claim)))
+		if !full {
 			sleep(ctx, poll, r.wake)
-		case starved && ahead >= int64(r.Claim):
-			r.ahead.CompareAndSwap(ahead, min(2*ahead, int64(mostClaims*r.Claim)))
 		}
 	}
 }
 
 // claimAll claims at most n payments, with several claims at the same time if one is too small. What one has claimed waits for no other.
-func (r *work) claimAll(ctx context.Context, n int) (claimed int, err error) {
+// starved reports that meanwhile no payment was left to send.
+func (r *work) claimAll(ctx context.Context, n int) (claimed int, starved bool, err error) {
 	var claims sync.WaitGroup
 	var mu sync.Mutex
 	for part := range slices.Chunk(make([]struct{}, n), r.Claim) {
 		claims.Go(func() {
 			list, failure := r.claimSome(ctx, len(part))
-			mu.Lock()
-			defer mu.Unlock()
-			claimed, err = claimed+len(list), cmp.Or(err, failure)
+			none := len(r.queue) == 0
 			if len(list) > 0 {
 				r.Trace.Claimed(len(list))
 			}
 			for _, h := range list {
 				r.queue <- h // has a place: see room
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			claimed, starved, err = claimed+len(list), starved || none, cmp.Or(err, failure)
 		})
 	}
 	claims.Wait()
-	return claimed, err
+	return claimed, starved, err
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {

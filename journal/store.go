@@ -17,7 +17,8 @@ type Store interface {
 	// Claim begins a run of at most c.N payments that are due and that no other worker holds, the longest due first. It returns
 	// them as they were before the claim. When it returns, each payment is stored durably: as [Entry.Begin] makes it, with a new
 	// fence, and due again after c.Sends + c.Rest. After an error nothing may be sent, but the claim may have been committed. A store that
-	// may have lost commits since the worker began claims nothing, and returns [ErrFailover], which ends the worker.
+	// may have lost commits since the worker began claims nothing, and returns [ErrFailover], which ends the worker. Workers make up to four
+	// claims at the same time.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
 	// Record ends runs, durably, and returns the result for each, in the same order. After an error, Workers may call Record
 	// again with ends that were recorded nevertheless. With [ErrFailover], which ends the worker, all ends have been recorded.

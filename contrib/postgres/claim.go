@@ -15,7 +15,8 @@ import (
 
 // Claim implements [journal.Store].
 func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
-	from, epoch := s.horizon.from(c.Admitted), s.epoch.Load()
+	from, seen := s.horizon.from(c.Admitted)
+	epoch := s.epoch.Load()
 	var here *string
 	var list []journal.Held
 	var now, first time.Time
@@ -64,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, err
 	if len(list) < c.N { // nothing else is due
 		first = now
 	}
-	s.horizon.saw(first)
+	s.horizon.saw(seen, first)
 	return list, nil
 }
 
@@ -113,20 +114,23 @@ const (
 	wholeEvery    = 2 * time.Second
 )
 
-// from returns the due time at which reading begins; nil for the whole index.
-func (h *horizon) from(admitted time.Time) *time.Time {
+// from returns the due time at which reading begins, or nil for the whole index, and h.first.
+func (h *horizon) from(admitted time.Time) (from *time.Time, seen time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
 	if now.Sub(h.whole) >= wholeEvery || !admitted.Equal(h.admitted) || h.first.IsZero() {
 		h.whole, h.admitted = now, admitted
-		return nil
+		return nil, h.first
 	}
-	return new(h.first.Add(-horizonMargin))
+	return new(h.first.Add(-horizonMargin)), h.first
 }
 
-func (h *horizon) saw(first time.Time) {
+// saw ends a claim that began when h.first was seen. If another claim has read the whole index meanwhile, what that claim saw counts.
+func (h *horizon) saw(seen, first time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.first = first
+	if h.first.Equal(seen) || first.Before(h.first) {
+		h.first = first
+	}
 }

@@ -167,9 +167,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history: one row of the history for each new payment. If another transaction has added a row
-// under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds, since the caller's
-// transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
+// insertSQL adds the first payment of each request ID, with its history, and affects one row for each new payment. If another transaction
+// has added a row under the same request ID, the insert waits for the end of that transaction. $9 and $10 are ages in microseconds, since
+// the caller's transaction can be old. The archive is searched for one ID at a time: otherwise a cached plan could read the whole archive.
 //
 // Enqueue has insertOneSQL: Postgres plans a statement with arrays again each time.
 const (

@@ -192,22 +192,6 @@ func TestSettledFails(t *testing.T) {
 	}
 }
 
-// If the store cannot end a transaction of Settled, its calls stay due.
-func TestSettledGivesUpItsRights(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.exec("create table books (request_id text)")
-	s.exec("grant all on books to pg_monitor")
-	s.add(5)
-	s.exec("update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now()")
-	settleDue(t, s.Store, Workers{Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
-		time.Sleep(slowSettled + 50*time.Millisecond) // no call after it fits into the transaction
-		_, err := tx.Exec(ctx, "set local role pg_monitor")
-		return errors.Join(err, writeTestBooks(ctx, tx, e))
-	}})
-	require.Equal(t, "5", text(t, s.pool, "select ((select count(*) from books) + count(*))::text from prepaid.payments where hook_due is not null"))
-}
-
 // Run itself calls Settled again.
 func TestSettledIsCalledLater(t *testing.T) {
 	t.Parallel()

@@ -121,8 +121,8 @@ type endRow struct {
 	Hook  bool   `json:"hook"`
 }
 
-// rowOf returns the row of an end, without what never changes. Each attempt to write converts the times again: the process's clock may have
-// been set meanwhile.
+// rowOf returns the row of an end, without what outcomeSQL does not read. Each attempt to write converts the times again: the process's
+// clock may have been set meanwhile.
 func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
 	r := endRow{Entry: end.Entry.Shift(now, now.UTC()), Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
 	if end.GivenBack {

@@ -68,14 +68,13 @@ type Workers struct {
 	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
 	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call. The wait before a repeat
 	// grows from 1 s to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
-	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. Never execute COMMIT: it loses
-	// calls for other payments. If an operator retries a
-	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
-	// write to the books in the transaction that you pass to them.
+	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. Never execute COMMIT or ROLLBACK.
+	// If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and
+	// cancel a call that is due: write to the books in the transaction that you pass to them.
 	//
-	// Several calls share one transaction; if one fails, the others get one each. It is read committed, even if the database's default is
-	// serializable: lock rows ("for update") if what you write depends on what you read. If two transactions lock your rows in different orders,
-	// Postgres ends one of them, and its calls are repeated.
+	// Several calls share one transaction. If one fails, all are repeated, in smaller transactions. They are read committed, even if the
+	// database's default is serializable: lock rows ("for update") if what you write depends on what you read. If two transactions lock your
+	// rows in different orders, Postgres ends one of them, and its calls are repeated.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil. A panic in it is logged.
 	SettledFailed func(e journal.Entry, err error)

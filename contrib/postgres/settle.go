@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/guard"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
@@ -113,7 +112,7 @@ func (h *settler) collect() {
 
 // settle calls Settled in one transaction until the calls get slow: for those of ids or, if ids is nil, for at most limit outcomes that it
 // finds. It returns how many outcomes were due, and the next limit. If a call or the commit fails, nothing was written: the failed call is
-// repeated later, and the other outcomes then get a transaction each.
+// repeated later, and the next transactions are small.
 func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
@@ -140,19 +139,19 @@ func (h *settler) settle(ctx context.Context, ids []string, limit int) (n, next 
 			break
 		}
 		if err = t.call(ctx, e); err != nil {
-			return len(entries), 1, h.later(ctx, t, e, entries, err)
+			return len(entries), 1, h.later(ctx, t, e, err)
 		}
 	}
 	if called < len(entries) { // other runs can settle the rest after the commit
 		defer pause.Wake(h.due)
 	}
-	switch err = pause.Cause(ctx, t.end(ctx, "", requestIDs(entries[called:]))); {
+	switch err = pause.Cause(ctx, t.end(ctx, madeSQL, requestIDs(entries[:called]))); {
 	case err == nil:
 		return len(entries), min(2*called, mostSettled), nil
 	case called > 1: // any of these calls may be the cause
 		return len(entries), 1, nil
 	}
-	return len(entries), 1, h.later(ctx, t, entries[0], entries, err)
+	return len(entries), 1, h.later(ctx, t, entries[0], err)
 }
 
 func requestIDs(entries []journal.Entry) []string {
@@ -163,9 +162,8 @@ func requestIDs(entries []journal.Entry) []string {
 	return ids
 }
 
-// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private. The calls for
-// the other entries of the transaction become due again.
-func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, entries []journal.Entry, why error) error {
+// later schedules another call of Settled for e. Only SettledFailed gets the error, because its text may be private.
+func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why error) error {
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))
 	if h.workers.SettledFailed != nil {
@@ -174,19 +172,16 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, entri
 	time.AfterFunc(2*firstWait, func() { pause.Wake(h.due) })
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
+	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
 	if t.open() { // the row must stay locked: otherwise another worker calls Settled at once
 		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: a failed transaction prepares no statement
-		if err == nil && t.end(ctx, e.RequestID, requestIDs(entries)) == nil {
+		if err == nil && t.end(ctx, hookLaterSQL, arguments...) == nil {
 			return nil
 		}
 	}
 	t.close(ctx)
-	_, err := h.pool.Exec(ctx, h.sql.Replace(hooksLaterSQL), laterArguments(e.RequestID, []string{string(e.RequestID)}, false)...)
+	_, err := h.pool.Exec(ctx, h.sql.Replace(hookLaterSQL), arguments...)
 	return failure("settle", pause.Cause(ctx, err))
-}
-
-func laterArguments(failed prepaid.RequestID, ids []string, marked bool) []any {
-	return []any{failed, ids, firstWait.Microseconds(), longestWait.Microseconds(), marked}
 }
 
 type settling struct {
@@ -197,7 +192,7 @@ type settling struct {
 	tx    pgx.Tx
 }
 
-// begin returns outcomes to settle, locked and marked as settled. It omits those that another transaction is settling.
+// begin returns outcomes to settle, locked. It omits those that another transaction is settling.
 func (t *settling) begin(ctx context.Context, ids []string, limit int) (entries []journal.Entry, err error) {
 	if t.conn, err = t.pool.Acquire(ctx); err != nil {
 		return nil, failure("settle", err)
@@ -229,13 +224,11 @@ func (t *settling) open() bool {
 	return !pg.IsClosed() && !pg.IsBusy() && pg.TxStatus() != 'I'
 }
 
-// end commits the transaction of Settled. The calls for ids become due again; that for failed, if any, later.
-func (t *settling) end(ctx context.Context, failed prepaid.RequestID, ids []string) error {
+// end commits the transaction of Settled with one more statement.
+func (t *settling) end(ctx context.Context, statement string, arguments ...any) error {
 	batch := &pgx.Batch{}
-	batch.Queue(durable) // Settled may have changed it
-	if len(ids) > 0 {
-		batch.Queue(t.sql.Replace(hooksLaterSQL), laterArguments(failed, ids, true)...)
-	}
+	batch.Queue(indexed) // Settled may have changed what is durable
+	batch.Queue(t.sql.Replace(statement), arguments...)
 	batch.Queue("commit").Exec(committed)
 	return t.conn.SendBatch(ctx, batch).Close()
 }

@@ -87,7 +87,7 @@ const claimSQL = `with e as materialized (select {epoch} as epoch), admitted as 
 	select {claimed} from {s}.payments where due <= now() and due > $5::timestamptz and due >= coalesce($6::timestamptz, '-infinity')
 		and not {rests} and (select epoch from e) is not null
 	order by due limit $2 - (select count(*) from admitted) for no key update skip locked
-), d as (
+), d as materialized (
 	select * from admitted union all select * from sendable
 ), p as (
 	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + {fence}, runs = q.runs + 1, changed = now(),
@@ -158,24 +158,21 @@ const evidenceSQL = `select coalesce(evidence, ''), {now()} from {s}.versions wh
 
 const saveEvidenceSQL = `update {s}.versions set evidence = $1 from (select set_config('synchronous_commit', 'off', true)) s where version = 2`
 
-// hooksSQL and theseHooksSQL mark calls of Settled as made, and omit rows that another transaction is settling. theseHooksSQL must not use
-// the index on hook_due, which has a dead entry for each call since the last vacuum.
+// hooksSQL and theseHooksSQL omit rows that another transaction is settling. theseHooksSQL must not use the index on hook_due, which has a
+// dead entry for each call since the last vacuum.
 const (
-	hooksSQL = `with d as (select request_id from {s}.payments where hook_due <= now()
-	order by hook_due limit $1 for no key update skip locked)` + madeSQL
+	hooksSQL = `select {columns} from {s}.payments p where hook_due <= now() order by hook_due limit $1 for no key update skip locked`
 
-	theseHooksSQL = `with d as (select request_id from {s}.payments where request_id = any($1) and coalesce(hook_due <= now(), false)
-	for no key update skip locked)` + madeSQL
+	theseHooksSQL = `select {columns} from {s}.payments p where request_id = any($1) and coalesce(hook_due <= now(), false)
+	for no key update skip locked`
 
-	madeSQL = ` update {s}.payments p set hook_due = null from d where p.request_id = d.request_id returning {columns}`
+	madeSQL = `update {s}.payments set hook_due = null where request_id = any($1)`
 )
 
-// hooksLaterSQL makes the calls for $2 due again. For $1 that call failed: $3 is the first wait, and $4 the longest, in microseconds.
-// It omits calls that others made, unless this transaction marked them as made ($5).
-const hooksLaterSQL = `update {s}.payments set hook_tries = hook_tries + (request_id = $1)::integer,
-	hook_due = now() + case when request_id = $1
-		then least($3::bigint * power(2, least(hook_tries + 1, 40)), $4::bigint) * interval '1 microsecond' else interval '0' end
-	where request_id = any($2) and (hook_due is not null or $5)`
+// hookLaterSQL makes a call due later. $2 is the first wait, and $3 the longest, in microseconds.
+const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
+	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
+	where request_id = $1 and hook_due is not null`
 
 // lockSQL skips a payment that a worker holds: otherwise the worker's outcome would have to wait for the lock.
 const lockSQL = `select {columns}, {now()} from {s}.payments p

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -205,34 +206,70 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 	})
 }
 
-// Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again.
-func TestServiceThatIsSlowForAWhile(t *testing.T) {
+// after calls stop when n outcomes are recorded.
+func after(n int, stop func()) func(journal.Entry) {
+	var recorded atomic.Int64
+	return func(journal.Entry) {
+		if recorded.Add(1) == int64(n) {
+			stop()
+		}
+	}
+}
+
+func numbered(n int) (ids []prepaid.RequestID) {
+	for i := range n {
+		ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
+	}
+	return ids
+}
+
+// Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again. A
+// service that is always slower than the store gets no more payments than one claim takes, and none is given back.
+func TestSlowService(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, began, s := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}
-		var ids []prepaid.RequestID
-		for i := range 120 {
-			ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
-			s.odd[ids[i]] = func() {
-				if time.Since(began) < time.Minute {
-					time.Sleep(70 * time.Second)
+	for _, c := range []struct {
+		n, payments int
+		slow, until time.Duration
+		given       bool
+	}{{100, 120, 70 * time.Second, time.Minute, true}, {1, 60, 2500 * time.Millisecond, time.Hour, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			b, began, s, ids := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}, numbered(c.payments)
+			for _, id := range ids {
+				s.odd[id] = func() {
+					if time.Since(began) < c.until {
+						time.Sleep(c.slow)
+					}
 				}
 			}
-		}
-		var given, recorded atomic.Int64
-		require.NoError(t, runs(t, b, s, 100, func(stop func()) journal.Trace {
-			time.AfterFunc(time.Hour, stop)
-			return journal.Trace{
-				GivenBack: func(prepaid.RequestID, error) { given.Add(1) },
-				Recorded: func(journal.Entry) {
-					if recorded.Add(1) == int64(len(ids)) {
-						stop()
-					}
-				},
+			var given atomic.Bool
+			require.NoError(t, runs(t, b, s, c.n, func(stop func()) journal.Trace {
+				return journal.Trace{GivenBack: func(prepaid.RequestID, error) { given.Store(true) }, Recorded: after(c.payments, stop)}
+			}, ids...))
+			require.Equal(t, c.given, given.Load())
+		})
+	}
+}
+
+// If claims at the same time fail, as serializable transactions do, single claims follow.
+func TestClaimsThatConflict(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began, ids := &broken{database: newDatabase(0)}, time.Now(), numbered(1000)
+		var claims, failed atomic.Int64
+		b.claim = func(c journal.Claim) ([]journal.Held, error) {
+			defer claims.Add(-1)
+			if claims.Add(1) > 1 {
+				failed.Add(1)
+				return nil, errors.New("conflict")
 			}
+			time.Sleep(time.Millisecond)
+			return b.database.Claim(context.Background(), c)
+		}
+		require.NoError(t, runs(t, b, teller{}, 100, func(stop func()) journal.Trace {
+			return journal.Trace{Recorded: after(len(ids), stop)}
 		}, ids...))
-		require.EqualValues(t, len(ids), recorded.Load())
-		require.NotZero(t, given.Load())
+		require.NotZero(t, failed.Load())
+		require.Less(t, time.Since(began), 10*time.Second)
 	})
 }
 
@@ -240,22 +277,17 @@ func TestServiceThatIsSlowForAWhile(t *testing.T) {
 func TestManyUnknownPayments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const payments = 2000
-		b, began, paid := &broken{database: newDatabase(0)}, time.Now(), 0
-		for n := range payments {
-			params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
+		b, began, ids := &broken{database: newDatabase(0)}, time.Now(), numbered(2000)
+		for _, id := range ids {
+			params := prepaid.TransferParams{RequestID: id, Amount: prepaid.Cents(1), LastSent: began.Add(-time.Hour)}
 			b.enqueue(storetest.NewEntry(t, "payer", params))
 			time.Sleep(time.Millisecond) // another due time
 		}
 		began = time.Now()
 		require.NoError(t, runs(t, b, teller{}, 100, func(stop func()) journal.Trace {
-			return journal.Trace{Recorded: func(journal.Entry) {
-				if paid++; paid == payments {
-					stop()
-				}
-			}}
+			return journal.Trace{Recorded: after(len(ids), stop)}
 		}))
-		require.Less(t, time.Since(began), payments*2*time.Millisecond)
+		require.Less(t, time.Since(began), time.Duration(len(ids))*2*time.Millisecond)
 	})
 }
 
