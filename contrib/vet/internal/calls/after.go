@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -296,7 +295,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
 			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
 		}
-	case callee.Signature().Recv() != nil && slices.Contains(Verdicts(callee.Signature().Recv().Type()), callee.Name()):
+	case callee.Signature().Recv() != nil && Named(callee.Signature().Recv().Type(), Decision) && Verdict(callee.Name()):
 		return says(!a.failed)
 	}
 	return unsettled
@@ -304,8 +303,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 
 // as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
-	name := typeName(t)
-	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, TypeBase(t)) {
 		return fails
 	}
 	return a.vague()

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"go/token"
 	"go/types"
 	"slices"
 
@@ -34,17 +33,7 @@ type fates struct {
 	fate Fate
 }
 
-func (f *fates) follow(values ...ssa.Value) {
-	for _, value := range values {
-		if value == nil || f.seen[value] || value.Referrers() == nil {
-			continue
-		}
-		f.seen[value] = true
-		for _, ref := range *value.Referrers() {
-			f.use(value, ref)
-		}
-	}
-}
+func (f *fates) follow(values ...ssa.Value) { eachUse(f.seen, f.use, values...) }
 
 func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
@@ -134,9 +123,6 @@ func wraps(result types.Type) bool {
 
 // ComparesWithNil reports whether an operation only compares a value with nil.
 func ComparesWithNil(op *ssa.BinOp) bool {
-	if op.Op != token.EQL && op.Op != token.NEQ {
-		return false
-	}
 	return IsNil(op.X) || IsNil(op.Y)
 }
 

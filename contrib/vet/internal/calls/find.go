@@ -45,8 +45,25 @@ func (c *Call) Arg(param int) ssa.Value {
 	return common.Args[i]
 }
 
-// Value is [ResultOf] of the call.
-func (c *Call) Value(result int) ssa.Value { return ResultOf(c.Instr, result) }
+// Value is the result of the call at an index. It is nil if the result is unused: assigned to _, or dropped with all results.
+func (c *Call) Value(result int) ssa.Value {
+	value := c.Instr.Value()
+	if value == nil || result < 0 {
+		return nil
+	}
+	if c.Instr.Common().Signature().Results().Len() == 1 {
+		if len(*value.Referrers()) == 0 {
+			return nil
+		}
+		return value
+	}
+	for _, ref := range *value.Referrers() {
+		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == result && len(*extract.Referrers()) > 0 {
+			return extract
+		}
+	}
+	return nil
+}
 
 // Callee is the declared function or method that is called, nil for a literal or a value of function type. For an
 // instance of a generic function, Callee is the generic function.
@@ -57,9 +74,6 @@ func Callee(common *ssa.CallCommon) *types.Func {
 	fn := common.StaticCallee()
 	if fn == nil {
 		return nil
-	}
-	if fn.Origin() != nil {
-		fn = fn.Origin()
 	}
 	object, _ := fn.Object().(*types.Func)
 	if object == nil {
@@ -130,9 +144,6 @@ func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 
 // summary is the analysis of a function with a body, here or in another package.
 func (r *Result) summary(fn *ssa.Function) (Func, bool) {
-	if fn.Origin() != nil {
-		fn = fn.Origin()
-	}
 	if f, ok := r.wrappers[fn]; ok {
 		return f, true
 	}

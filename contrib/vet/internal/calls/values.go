@@ -242,7 +242,7 @@ func (p *parts) source(common *ssa.CallCommon) string {
 	case random(callee) != "":
 		return random(callee)
 	case callee != nil:
-		return p.maker(common)
+		return p.maker(callee)
 	case common.StaticCallee() == nil && signature.Params().Len() == 0 && signature.Results().Len() == 1 && Named(signature.Results().At(0).Type(), ID):
 		return NewID // a generator in a variable or field
 	}
@@ -272,17 +272,7 @@ type handed struct {
 	returned bool
 }
 
-func (h *handed) follow(values ...ssa.Value) {
-	for _, v := range values {
-		if v == nil || h.seen[v] || v.Referrers() == nil {
-			continue
-		}
-		h.seen[v] = true
-		for _, ref := range *v.Referrers() {
-			h.use(v, ref)
-		}
-	}
-}
+func (h *handed) follow(values ...ssa.Value) { eachUse(h.seen, h.use, values...) }
 
 func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
