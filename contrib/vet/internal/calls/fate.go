@@ -40,7 +40,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	case *ssa.MakeClosure: // followed in variable
 	case *ssa.BinOp:
 		f.fate.Used = f.fate.Used || !ComparesWithNil(ref)
-	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract:
+	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract, *ssa.UnOp:
 		f.follow(ref.(ssa.Value))
 	case *ssa.Return:
 		f.fate.Used = true
@@ -53,8 +53,6 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		if ref.Val == value {
 			f.stored(ref.Addr)
 		}
-	case *ssa.UnOp:
-		f.follow(ref)
 	case ssa.CallInstruction:
 		f.passed(value, ref)
 	case *ssa.FieldAddr, *ssa.IndexAddr:
@@ -91,7 +89,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
 	switch {
-	case Calls(call.Common(), asking...):
+	case Judges(Callee(call.Common())), Calls(call.Common(), "errors.Is", "errors.As", "errors.AsType", "errors.Unwrap"): // keeps nothing
 	case result != nil && wraps(result.Type()):
 		f.follow(result)
 	case call.Common().IsInvoke() && call.Common().Value == value: // the method Error returns its text
@@ -99,12 +97,6 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	default:
 		f.fate.Recorded = true
 	}
-}
-
-// asking are the functions that ask for the kind of an error, without keeping it.
-var asking = []string{
-	SDK + ".OutcomeOf", SDK + ".ProvesNotApplied", SDK + "/transport.NotSent",
-	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 
 // wraps reports whether a result is or contains an error.

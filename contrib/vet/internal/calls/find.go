@@ -92,7 +92,7 @@ func Calls(common *ssa.CallCommon, names ...string) bool {
 func (r *Result) in(fn *ssa.Function) []*Call {
 	var found []*Call
 	for instr := range All[ssa.CallInstruction](fn) {
-		if call := r.call(fn, instr); call != nil {
+		if call := r.Find(instr); call != nil {
 			found = append(found, call)
 		}
 	}
@@ -101,28 +101,8 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 
 // Find returns the money call of an instruction, or nil. The instruction may be in a function that the compiler added.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
-	for _, call := range r.Calls {
-		if call.Instr == instr {
-			return call
-		}
-	}
-	return r.call(instr.Parent(), instr)
-}
-
-// Pos is where to report an instruction: where the expression of a call begins.
-func (r *Result) Pos(instr ssa.Instruction) token.Pos {
-	if call, ok := instr.(ssa.CallInstruction); ok && r.Expr(call) != nil {
-		return r.Expr(call).Pos()
-	}
-	return instr.Pos()
-}
-
-// Expr is a call in the source, nil for a call that the compiler adds.
-func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
-
-func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	common := instr.Common()
-	call := &Call{Instr: instr, In: in, Pos: r.Pos(instr), Callee: Callee(common)}
+	call := &Call{Instr: instr, In: instr.Parent(), Pos: r.Pos(instr), Callee: Callee(common)}
 	var ok bool
 	if call.Callee != nil {
 		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {
@@ -141,6 +121,17 @@ func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	}
 	return nil
 }
+
+// Pos is where to report an instruction: where the expression of a call begins.
+func (r *Result) Pos(instr ssa.Instruction) token.Pos {
+	if call, ok := instr.(ssa.CallInstruction); ok && r.Expr(call) != nil {
+		return r.Expr(call).Pos()
+	}
+	return instr.Pos()
+}
+
+// Expr is a call in the source, nil for a call that the compiler adds.
+func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
 
 // summary is the analysis of a function with a body, here or in another package.
 func (r *Result) summary(fn *ssa.Function) (Func, bool) {

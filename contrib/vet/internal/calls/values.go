@@ -133,7 +133,7 @@ func (p *parts) follow(value ssa.Value, field string) {
 		}
 		p.follow(v.X, field)
 	case *ssa.FieldAddr:
-		p.follow(v.X, join(FieldName(v.X.Type(), v.Field), field))
+		p.follow(v.X, strings.Trim(FieldName(v.X.Type(), v.Field)+"."+field, "."))
 	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert, *ssa.Extract:
 		p.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
 	case *ssa.Call:
@@ -341,13 +341,6 @@ func (h *handed) call(call ssa.CallInstruction) {
 func Is[T ssa.Value](v ssa.Value) bool {
 	_, ok := v.(T)
 	return ok
-}
-
-func join(path, field string) string {
-	if path == "" || field == "" {
-		return path + field
-	}
-	return path + "." + field
 }
 
 // captured returns the enclosing function's value of a captured variable.
