@@ -110,16 +110,20 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 		}
 	}
 	if fn := common.StaticCallee(); fn != nil {
-		if call.Func, ok = r.summary(fn); ok {
-			call.Wrapper = true
-			return call
+		call.Wrapper = true
+		call.Func, ok = r.wrappers[fn]
+		if !ok && call.Callee != nil {
+			fact := new(wrapper)
+			ok = r.pass.ImportObjectFact(call.Callee, fact)
+			call.Func = fact.Func
 		}
+	} else {
+		call.Func, ok = r.bySignature(common)
+	}
+	if !ok {
 		return nil
 	}
-	if call.Func, ok = r.bySignature(common); ok {
-		return call
-	}
-	return nil
+	return call
 }
 
 // Pos is where to report an instruction: where the expression of a call begins.
@@ -132,20 +136,6 @@ func (r *Result) Pos(instr ssa.Instruction) token.Pos {
 
 // Expr is a call in the source, nil for a call that the compiler adds.
 func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
-
-// summary is the analysis of a function with a body, here or in another package.
-func (r *Result) summary(fn *ssa.Function) (Func, bool) {
-	if f, ok := r.wrappers[fn]; ok {
-		return f, true
-	}
-	object, ok := fn.Object().(*types.Func)
-	if !ok {
-		return Func{}, false
-	}
-	fact := new(wrapper)
-	ok = r.pass.ImportObjectFact(object.Origin(), fact)
-	return fact.Func, ok
-}
 
 // bySignature finds money calls through interfaces and values of function type: they take a context and the SDK's params, and
 // return the SDK's result and an error.
