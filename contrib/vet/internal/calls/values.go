@@ -278,7 +278,7 @@ func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
 	case *ssa.Store:
 		if ref.Val == v {
-			h.stored(ref)
+			h.stored(ref, ref.Addr)
 		}
 	case *ssa.MapUpdate, *ssa.Send:
 		h.uses = append(h.uses, ref)
@@ -295,29 +295,23 @@ func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
 	}
 }
 
-func (h *handed) stored(store *ssa.Store) {
-	address := store.Addr
-	for {
-		switch a := address.(type) {
-		case *ssa.FieldAddr:
-			if Is[*ssa.Alloc](a.X) {
-				for _, ref := range *a.X.Referrers() { // the field is read
-					if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
-						h.follow(loads(other)...)
-					}
+func (h *handed) stored(store *ssa.Store, address ssa.Value) {
+	switch a := address.(type) {
+	case *ssa.FieldAddr:
+		if Is[*ssa.Alloc](a.X) {
+			for _, ref := range *a.X.Referrers() { // the field is read
+				if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
+					h.follow(loads(other)...)
 				}
 			}
-			address = a.X
-			continue
-		case *ssa.IndexAddr:
-			address = a.X
-			continue
-		case *ssa.Alloc:
-			h.follow(a)
-			return
 		}
-		h.uses = append(h.uses, store) // not a local variable
-		return
+		h.stored(store, a.X)
+	case *ssa.IndexAddr:
+		h.stored(store, a.X)
+	case *ssa.Alloc:
+		h.follow(a)
+	default: // not a local variable
+		h.uses = append(h.uses, store)
 	}
 }
 
