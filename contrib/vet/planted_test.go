@@ -68,13 +68,10 @@ func module(t *testing.T) string {
 		directory := filepath.Dir(path)
 		name, err := filepath.Rel(stubs, directory)
 		require.NoError(t, err)
-		name = strings.TrimSuffix(filepath.ToSlash(name), "/errgroup")
+		name = filepath.ToSlash(name)
 		major := "v0"
 		if at := strings.LastIndex(name, "/v"); at > 0 {
 			major = name[at+1:]
-		}
-		if name != filepath.ToSlash(directory[len(stubs)+1:]) {
-			directory = filepath.Dir(directory)
 		}
 		to := filepath.Join(module, "stubs", filepath.FromSlash(name))
 		require.NoError(t, os.CopyFS(to, os.DirFS(directory)))

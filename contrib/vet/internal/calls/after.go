@@ -6,7 +6,6 @@ import (
 	"go/types"
 	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -184,10 +183,7 @@ func (a *after) known(v ssa.Value, held map[ssa.Value]truth) truth {
 	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
 		return held[v]
 	}
-	if found := a.eval(v, held); found != asked {
-		return found
-	}
-	return unsettled
+	return a.eval(v, held)
 }
 
 // truth is the known result of a condition.
@@ -283,7 +279,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 	callee := Callee(common)
 	switch {
 	case callee == nil:
-	case a.Judges(callee): // after a failure there is no proof
+	case Judges(callee): // after a failure there is no proof
 		if types.Identical(call.Type(), types.Typ[types.Bool]) {
 			return says(!a.failed)
 		}
@@ -296,7 +292,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
 			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
 		}
-	case callee.Signature().Recv() != nil && slices.Contains(Verdicts(callee.Signature().Recv().Type()), callee.Name()):
+	case callee.Signature().Recv() != nil && Named(callee.Signature().Recv().Type(), Decision) && Verdict(callee.Name()):
 		return says(!a.failed)
 	}
 	return unsettled
@@ -304,8 +300,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 
 // as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
-	name := typeName(t)
-	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, TypeBase(t)) {
 		return fails
 	}
 	return a.vague()
@@ -330,7 +325,7 @@ func (r *Result) Sentinel(v ssa.Value) string {
 }
 
 // Judges reports whether a function of the SDK tests an error or reads its outcome.
-func (r *Result) Judges(callee *types.Func) bool {
+func Judges(callee *types.Func) bool {
 	return callee != nil && OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
 		callee.Signature().Params().Len() > 0 && IsError(callee.Signature().Params().At(0).Type())
 }
@@ -340,7 +335,7 @@ func (r *Result) Asks(fn *ssa.Function) bool {
 	for instr := range All[ssa.Instruction](fn) {
 		switch instr := instr.(type) {
 		case *ssa.Call:
-			if r.Judges(Callee(instr.Common())) {
+			if Judges(Callee(instr.Common())) {
 				return true
 			}
 		case *ssa.FieldAddr:
@@ -362,9 +357,9 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 		case callee == nil:
 			_, builtin := call.Call.Value.(*ssa.Builtin)
 			return !builtin && len(call.Call.Args) > 0
-		case a.Judges(callee):
+		case Judges(callee):
 			return true
-		case Pure(callee) || callee.Pkg() == nil || callee.Pkg().Path() == "context":
+		case Pure(callee) || callee.Pkg() == nil:
 		case call.Call.StaticCallee() != nil && call.Call.StaticCallee().Blocks != nil:
 			return a.Asks(call.Call.StaticCallee()) || !Steady(call.Call.StaticCallee(), 0) // it reads data elsewhere
 		default:

@@ -55,7 +55,6 @@ type Result struct {
 
 	pass     *analysis.Pass // of Analyzer: it has the facts
 	wrappers map[*ssa.Function]Func
-	makers   map[*ssa.Function]string
 	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
 }
 
@@ -79,14 +78,9 @@ func find(pass *analysis.Pass) *Result {
 
 // inUse reports whether the package is of the SDK, or imports it, directly or indirectly.
 func (r *Result) inUse() bool {
-	pkg := r.pass.Pkg
-	used := slices.Contains(packages, path(pkg))
-	for _, imported := range pkg.Imports() {
-		if used {
-			break
-		}
-		used = slices.Contains(packages, path(imported)) || r.pass.ImportPackageFact(imported, new(user))
-	}
+	used := OwnsPackage(r.pass.Pkg) || slices.ContainsFunc(r.pass.Pkg.Imports(), func(imported *types.Package) bool {
+		return OwnsPackage(imported) || r.pass.ImportPackageFact(imported, new(user))
+	})
 	if used {
 		r.pass.ExportPackageFact(new(user))
 	}

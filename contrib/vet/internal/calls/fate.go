@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"go/token"
 	"go/types"
 	"slices"
 
@@ -34,24 +33,14 @@ type fates struct {
 	fate Fate
 }
 
-func (f *fates) follow(values ...ssa.Value) {
-	for _, value := range values {
-		if value == nil || f.seen[value] || value.Referrers() == nil {
-			continue
-		}
-		f.seen[value] = true
-		for _, ref := range *value.Referrers() {
-			f.use(value, ref)
-		}
-	}
-}
+func (f *fates) follow(values ...ssa.Value) { eachUse(f.seen, f.use, values...) }
 
 func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
 	case *ssa.MakeClosure: // followed in variable
 	case *ssa.BinOp:
 		f.fate.Used = f.fate.Used || !ComparesWithNil(ref)
-	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract:
+	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract, *ssa.UnOp:
 		f.follow(ref.(ssa.Value))
 	case *ssa.Return:
 		f.fate.Used = true
@@ -64,8 +53,6 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		if ref.Val == value {
 			f.stored(ref.Addr)
 		}
-	case *ssa.UnOp:
-		f.follow(ref)
 	case ssa.CallInstruction:
 		f.passed(value, ref)
 	case *ssa.FieldAddr, *ssa.IndexAddr:
@@ -102,7 +89,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
 	switch {
-	case Calls(call.Common(), asking...):
+	case Judges(Callee(call.Common())), Calls(call.Common(), "errors.Is", "errors.As", "errors.AsType", "errors.Unwrap"): // keeps nothing
 	case result != nil && wraps(result.Type()):
 		f.follow(result)
 	case call.Common().IsInvoke() && call.Common().Value == value: // the method Error returns its text
@@ -110,12 +97,6 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	default:
 		f.fate.Recorded = true
 	}
-}
-
-// asking are the functions that ask for the kind of an error, without keeping it.
-var asking = []string{
-	SDK + ".OutcomeOf", SDK + ".ProvesNotApplied", SDK + "/transport.NotSent",
-	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 
 // wraps reports whether a result is or contains an error.
@@ -134,9 +115,6 @@ func wraps(result types.Type) bool {
 
 // ComparesWithNil reports whether an operation only compares a value with nil.
 func ComparesWithNil(op *ssa.BinOp) bool {
-	if op.Op != token.EQL && op.Op != token.NEQ {
-		return false
-	}
 	return IsNil(op.X) || IsNil(op.Y)
 }
 

@@ -45,8 +45,25 @@ func (c *Call) Arg(param int) ssa.Value {
 	return common.Args[i]
 }
 
-// Value is [ResultOf] of the call.
-func (c *Call) Value(result int) ssa.Value { return ResultOf(c.Instr, result) }
+// Value is the result of the call at an index. It is nil if the result is unused: assigned to _, or dropped with all results.
+func (c *Call) Value(result int) ssa.Value {
+	value := c.Instr.Value()
+	if value == nil || result < 0 {
+		return nil
+	}
+	if c.Instr.Common().Signature().Results().Len() == 1 {
+		if len(*value.Referrers()) == 0 {
+			return nil
+		}
+		return value
+	}
+	for _, ref := range *value.Referrers() {
+		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == result && len(*extract.Referrers()) > 0 {
+			return extract
+		}
+	}
+	return nil
+}
 
 // Callee is the declared function or method that is called, nil for a literal or a value of function type. For an
 // instance of a generic function, Callee is the generic function.
@@ -57,9 +74,6 @@ func Callee(common *ssa.CallCommon) *types.Func {
 	fn := common.StaticCallee()
 	if fn == nil {
 		return nil
-	}
-	if fn.Origin() != nil {
-		fn = fn.Origin()
 	}
 	object, _ := fn.Object().(*types.Func)
 	if object == nil {
@@ -78,7 +92,7 @@ func Calls(common *ssa.CallCommon, names ...string) bool {
 func (r *Result) in(fn *ssa.Function) []*Call {
 	var found []*Call
 	for instr := range All[ssa.CallInstruction](fn) {
-		if call := r.call(fn, instr); call != nil {
+		if call := r.Find(instr); call != nil {
 			found = append(found, call)
 		}
 	}
@@ -87,12 +101,29 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 
 // Find returns the money call of an instruction, or nil. The instruction may be in a function that the compiler added.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
-	for _, call := range r.Calls {
-		if call.Instr == instr {
+	common := instr.Common()
+	call := &Call{Instr: instr, In: instr.Parent(), Pos: r.Pos(instr), Callee: Callee(common)}
+	var ok bool
+	if call.Callee != nil {
+		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {
 			return call
 		}
 	}
-	return r.call(instr.Parent(), instr)
+	if fn := common.StaticCallee(); fn != nil {
+		call.Wrapper = true
+		call.Func, ok = r.wrappers[fn]
+		if !ok && call.Callee != nil {
+			fact := new(wrapper)
+			ok = r.pass.ImportObjectFact(call.Callee, fact)
+			call.Func = fact.Func
+		}
+	} else {
+		call.Func, ok = r.bySignature(common)
+	}
+	if !ok {
+		return nil
+	}
+	return call
 }
 
 // Pos is where to report an instruction: where the expression of a call begins.
@@ -105,45 +136,6 @@ func (r *Result) Pos(instr ssa.Instruction) token.Pos {
 
 // Expr is a call in the source, nil for a call that the compiler adds.
 func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
-
-func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
-	common := instr.Common()
-	call := &Call{Instr: instr, In: in, Pos: r.Pos(instr), Callee: Callee(common)}
-	var ok bool
-	if call.Callee != nil {
-		if call.Func, ok = moneyCalls[call.Callee.FullName()]; ok {
-			return call
-		}
-	}
-	if fn := common.StaticCallee(); fn != nil {
-		if call.Func, ok = r.summary(fn); ok {
-			call.Wrapper = true
-			return call
-		}
-		return nil
-	}
-	if call.Func, ok = r.bySignature(common); ok {
-		return call
-	}
-	return nil
-}
-
-// summary is the analysis of a function with a body, here or in another package.
-func (r *Result) summary(fn *ssa.Function) (Func, bool) {
-	if fn.Origin() != nil {
-		fn = fn.Origin()
-	}
-	if f, ok := r.wrappers[fn]; ok {
-		return f, true
-	}
-	object, ok := fn.Object().(*types.Func)
-	if !ok {
-		return Func{}, false
-	}
-	fact := new(wrapper)
-	ok = r.pass.ImportObjectFact(object.Origin(), fact)
-	return fact.Func, ok
-}
 
 // bySignature finds money calls through interfaces and values of function type: they take a context and the SDK's params, and
 // return the SDK's result and an error.

@@ -39,22 +39,15 @@ func loads(address ssa.Value) (values []ssa.Value) {
 	return values
 }
 
-// ResultOf is the result of a call at an index. It is nil if the result is unused: assigned to _, or dropped with all results.
-func ResultOf(call ssa.CallInstruction, result int) ssa.Value {
-	value := call.Value()
-	if value == nil || result < 0 {
-		return nil
-	}
-	if call.Common().Signature().Results().Len() == 1 {
-		if len(*value.Referrers()) == 0 {
-			return nil
+// eachUse calls use for each instruction that uses one of the values, except the values that it has seen before.
+func eachUse(seen map[ssa.Value]bool, use func(ssa.Value, ssa.Instruction), values ...ssa.Value) {
+	for _, value := range values {
+		if value == nil || seen[value] || value.Referrers() == nil {
+			continue
 		}
-		return value
-	}
-	for _, ref := range *value.Referrers() {
-		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == result && len(*extract.Referrers()) > 0 {
-			return extract
+		seen[value] = true
+		for _, ref := range *value.Referrers() {
+			use(value, ref)
 		}
 	}
-	return nil
 }

@@ -61,6 +61,7 @@ const (
 const (
 	ID       = SDK + ".RequestID"
 	Message  = SDK + ".Message"
+	Decision = SDK + ".FundingResult"   // the result of calls whose error does not show whether something was done
 	Fresh    = SDK + ".NewRequestID"    // makes a new request ID each time
 	Derived  = SDK + ".DeriveRequestID" // makes the same request ID from the same data
 	Open     = SDK + "/journal/journalfile.Open"
@@ -122,13 +123,8 @@ func record(name string) Func {
 	return Func{Kind: Record, Name: name, Params: None, Key: Source{Param: None}, Result: None}
 }
 
-// Verdicts are the fields and methods of a result that show whether something was done, nil if an error shows it.
-func Verdicts(t types.Type) []string {
-	if Named(t, SDK+".FundingResult") {
-		return []string{"Outcome", "Approved"}
-	}
-	return nil
-}
+// Verdict reports whether a field or method of a [Decision] shows whether something was done.
+func Verdict(name string) bool { return name == "Outcome" || name == "Approved" }
 
 // Owns reports whether t is a type of the SDK, or a pointer to one.
 func Owns(t types.Type) bool {

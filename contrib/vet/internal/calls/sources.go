@@ -23,21 +23,14 @@ type maker struct{ New string }
 func (*maker) AFact() {}
 
 // maker returns the kind of new value that a function returns.
-func (r *Result) maker(common *ssa.CallCommon) string {
-	fn := common.StaticCallee()
-	if fn != nil && fn.Origin() != nil {
-		fn = fn.Origin()
-	}
-	fact := maker{r.makers[fn]}
-	if fn != nil && fn.Blocks == nil {
-		r.pass.ImportObjectFact(Callee(common), &fact)
-	}
+func (r *Result) maker(callee *types.Func) string {
+	fact := new(maker)
+	r.pass.ImportObjectFact(callee, fact)
 	return fact.New
 }
 
 // makes finds the functions that make request IDs or texts for IDs.
 func (r *Result) makes() {
-	r.makers = map[*ssa.Function]string{}
 	if OwnsPackage(r.pass.Pkg) {
 		return
 	}
@@ -46,7 +39,6 @@ func (r *Result) makes() {
 		if kind == "" {
 			return nil
 		}
-		r.makers[fn] = kind
 		return &maker{kind}
 	})
 }
@@ -75,7 +67,7 @@ func (r *Result) made(fn *ssa.Function) (kind string) {
 
 // randomly are packages whose functions, except those in derives, return a new value each time.
 var randomly = []string{
-	"crypto/rand", "math/rand", "math/rand/v2", "github.com/google/uuid", "github.com/gofrs/uuid", "github.com/rs/xid", "github.com/oklog/ulid",
+	"crypto/rand", "math/rand", "github.com/google/uuid", "github.com/gofrs/uuid", "github.com/rs/xid", "github.com/oklog/ulid",
 	"github.com/segmentio/ksuid", "github.com/matoous/go-nanoid",
 }
 
@@ -94,8 +86,7 @@ func random(callee *types.Func) string {
 }
 
 func isRandom(callee *types.Func) bool {
-	at := path(callee.Pkg())
-	return slices.Contains(randomly, at) || slices.Contains(randomly, unversioned(at))
+	return slices.Contains(randomly, unversioned(path(callee.Pkg())))
 }
 
 // plain are packages whose functions return equal values for equal arguments and change no argument.

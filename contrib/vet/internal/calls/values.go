@@ -133,7 +133,7 @@ func (p *parts) follow(value ssa.Value, field string) {
 		}
 		p.follow(v.X, field)
 	case *ssa.FieldAddr:
-		p.follow(v.X, join(FieldName(v.X.Type(), v.Field), field))
+		p.follow(v.X, strings.Trim(FieldName(v.X.Type(), v.Field)+"."+field, "."))
 	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert, *ssa.Extract:
 		p.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
 	case *ssa.Call:
@@ -242,7 +242,7 @@ func (p *parts) source(common *ssa.CallCommon) string {
 	case random(callee) != "":
 		return random(callee)
 	case callee != nil:
-		return p.maker(common)
+		return p.maker(callee)
 	case common.StaticCallee() == nil && signature.Params().Len() == 0 && signature.Results().Len() == 1 && Named(signature.Results().At(0).Type(), ID):
 		return NewID // a generator in a variable or field
 	}
@@ -272,23 +272,13 @@ type handed struct {
 	returned bool
 }
 
-func (h *handed) follow(values ...ssa.Value) {
-	for _, v := range values {
-		if v == nil || h.seen[v] || v.Referrers() == nil {
-			continue
-		}
-		h.seen[v] = true
-		for _, ref := range *v.Referrers() {
-			h.use(v, ref)
-		}
-	}
-}
+func (h *handed) follow(values ...ssa.Value) { eachUse(h.seen, h.use, values...) }
 
 func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
 	case *ssa.Store:
 		if ref.Val == v {
-			h.stored(ref)
+			h.stored(ref, ref.Addr)
 		}
 	case *ssa.MapUpdate, *ssa.Send:
 		h.uses = append(h.uses, ref)
@@ -305,29 +295,23 @@ func (h *handed) use(v ssa.Value, ref ssa.Instruction) {
 	}
 }
 
-func (h *handed) stored(store *ssa.Store) {
-	address := store.Addr
-	for {
-		switch a := address.(type) {
-		case *ssa.FieldAddr:
-			if Is[*ssa.Alloc](a.X) {
-				for _, ref := range *a.X.Referrers() { // the field is read
-					if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
-						h.follow(loads(other)...)
-					}
+func (h *handed) stored(store *ssa.Store, address ssa.Value) {
+	switch a := address.(type) {
+	case *ssa.FieldAddr:
+		if Is[*ssa.Alloc](a.X) {
+			for _, ref := range *a.X.Referrers() { // the field is read
+				if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
+					h.follow(loads(other)...)
 				}
 			}
-			address = a.X
-			continue
-		case *ssa.IndexAddr:
-			address = a.X
-			continue
-		case *ssa.Alloc:
-			h.follow(a)
-			return
 		}
-		h.uses = append(h.uses, store) // not a local variable
-		return
+		h.stored(store, a.X)
+	case *ssa.IndexAddr:
+		h.stored(store, a.X)
+	case *ssa.Alloc:
+		h.follow(a)
+	default: // not a local variable
+		h.uses = append(h.uses, store)
 	}
 }
 
@@ -351,13 +335,6 @@ func (h *handed) call(call ssa.CallInstruction) {
 func Is[T ssa.Value](v ssa.Value) bool {
 	_, ok := v.(T)
 	return ok
-}
-
-func join(path, field string) string {
-	if path == "" || field == "" {
-		return path + field
-	}
-	return path + "." + field
 }
 
 // captured returns the enclosing function's value of a captured variable.

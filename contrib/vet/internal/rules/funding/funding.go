@@ -17,15 +17,13 @@ func run(found *calls.Result) {
 		if call.Result == calls.None || call.Value(call.Err) == nil { // rule outcome is for errors
 			continue
 		}
-		verdicts := calls.Verdicts(call.Instr.Common().Signature().Results().At(call.Result).Type())
-		if verdicts == nil {
+		if !calls.Named(call.Instr.Common().Signature().Results().At(call.Result).Type(), calls.Decision) {
 			continue
 		}
-		asked := asked{verdicts: verdicts, seen: map[ssa.Value]bool{}}
 		switch value := call.Value(call.Result); {
 		case value == nil:
 			found.Report(call.Pos, "the result of "+call.Name+" is dropped: "+consequence)
-		case !asked.any(value):
+		case !(asked{}).any(value):
 			found.Report(call.Pos, "the result of "+call.Name+" is never asked for its outcome: "+consequence)
 		}
 	}
@@ -34,31 +32,28 @@ func run(found *calls.Result) {
 const consequence = "a nil error is no approval: a decline would count as a movement; read Approved, or return the result"
 
 // asked looks for code that reads the decision of a result, or passes the result on.
-type asked struct {
-	verdicts []string
-	seen     map[ssa.Value]bool
-}
+type asked map[ssa.Value]bool // the values that it has seen
 
-func (a *asked) any(value ssa.Value) bool {
-	if a.seen[value] || value.Referrers() == nil {
+func (a asked) any(value ssa.Value) bool {
+	if a[value] || value.Referrers() == nil {
 		return false
 	}
-	a.seen[value] = true
+	a[value] = true
 	return slices.ContainsFunc(*value.Referrers(), func(ref ssa.Instruction) bool { return a.asks(value, ref) })
 }
 
-func (a *asked) asks(value ssa.Value, ref ssa.Instruction) bool {
+func (a asked) asks(value ssa.Value, ref ssa.Instruction) bool {
 	switch ref := ref.(type) {
 	case *ssa.BinOp:
 		return !calls.ComparesWithNil(ref)
 	case *ssa.Phi:
 		return a.any(ref)
 	case *ssa.FieldAddr:
-		return slices.Contains(a.verdicts, calls.FieldName(ref.X.Type(), ref.Field))
+		return calls.Verdict(calls.FieldName(ref.X.Type(), ref.Field))
 	case *ssa.Call:
 		callee := calls.Callee(ref.Common())
 		ownMethod := callee != nil && callee.Signature().Recv() != nil && len(ref.Call.Args) > 0 && ref.Call.Args[0] == value
-		return !ownMethod || slices.Contains(a.verdicts, callee.Name())
+		return !ownMethod || calls.Verdict(callee.Name())
 	case *ssa.Store:
 		if local, ok := ref.Addr.(*ssa.Alloc); ok && ref.Val == value {
 			return slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool {

@@ -146,12 +146,13 @@ func (u *unknown) inTransaction() bool {
 			continue
 		}
 		callee := calls.Callee(call.Common())
+		opened := calls.Plain(call).Value(0)
 		switch values := calls.Operands(call); {
 		case callee == nil:
 		case slices.ContainsFunc(values, isTx):
 			wrote = wrote || strings.HasPrefix(callee.Name(), "Exec")
 			open = open && callee.Name() != "Commit"
-		case isTx(call) || calls.ResultOf(call, 0) != nil && isTx(calls.ResultOf(call, 0)):
+		case opened != nil && isTx(opened):
 			open = true
 		}
 	}

@@ -100,7 +100,7 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 	for n := range ast.Preorder(r.Expr(instr)) {
 		if id, ok := n.(*ast.Ident); ok {
 			object, _ := r.Pass.TypesInfo.Uses[id].(*types.Func)
-			if id.Name == "Outcome" || r.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
+			if id.Name == "Outcome" || calls.Judges(object) || object != nil && r.SSA.Prog.FuncValue(object) != nil && r.Asks(r.SSA.Prog.FuncValue(object)) {
 				return true
 			}
 		}

@@ -65,17 +65,6 @@ func BadOwnRetryFunding(ctx context.Context, c *prepaid.Client, p prepaid.Refund
 	return res, err
 }
 
-func GoodOwnRetry(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (balance prepaid.Amount, err error) {
-	err = withRetry(3, func() error {
-		s, err := c.Accounts.Summary(ctx, id)
-		if err == nil {
-			balance = s.Balance
-		}
-		return err
-	})
-	return balance, err
-}
-
 func timed(name string, f func() error) error {
 	start := time.Now()
 	err := f()

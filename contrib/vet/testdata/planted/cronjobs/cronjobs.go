@@ -15,8 +15,6 @@ type Salary struct {
 	Payday   prepaid.Date
 	Account  prepaid.AccountID
 	Amount   prepaid.Amount
-	Hours    float64
-	Rate     prepaid.Amount
 }
 
 // Scheduler is what cron libraries have.
@@ -38,12 +36,6 @@ func Register(c Scheduler, client *prepaid.Client, salaries []Salary) {
 			}
 		}
 	})
-}
-
-func BadSweep(ctx context.Context, client *prepaid.Client, s Salary) error {
-	id := prepaid.RequestID(fmt.Sprintf("salary-%s-%d", s.Employee, time.Now().Unix())) // want: requestid
-	_, err := client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id, Amount: s.Amount})
-	return err
 }
 
 func GoodSweep(ctx context.Context, client *prepaid.Client, s Salary) error {

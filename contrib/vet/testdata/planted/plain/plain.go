@@ -19,36 +19,6 @@ func params(order string, amount prepaid.Amount) prepaid.TransferParams {
 	return prepaid.TransferParams{Amount: amount, DestinationAccountID: "EA2", SourceReference: order, DestinationReference: order}
 }
 
-func BadRetryLoop(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) error {
-	var lastErr error
-	for attempt := 0; attempt < 5; attempt++ {
-		p := params("o", amount)
-		p.RequestID = prepaid.NewRequestID() // want: requestid
-		_, err := c.Accounts.Transfer(ctx, "EA1", p)
-		if err == nil {
-			return nil
-		}
-		lastErr = err
-		time.Sleep(time.Second << attempt)
-	}
-	return lastErr
-}
-
-func GoodRetryLoop(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) error {
-	var lastErr error
-	p := params("o", amount)
-	p.RequestID = prepaid.NewRequestID()
-	for attempt := 0; attempt < 5; attempt++ {
-		_, err := c.Accounts.Transfer(ctx, "EA1", p)
-		if err == nil {
-			return nil
-		}
-		lastErr = err
-		time.Sleep(time.Second << attempt)
-	}
-	return lastErr
-}
-
 type order struct {
 	ID     string
 	Amount prepaid.Amount
@@ -139,25 +109,6 @@ func BadOverwritten(ctx context.Context, c *prepaid.Client, a, b prepaid.Transfe
 	_, err := c.Accounts.Transfer(ctx, "EA1", a) // want: outcome
 	_, err = c.Accounts.Transfer(ctx, "EA1", b)
 	return err
-}
-
-func BadRedeem(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
-	if _, err := c.Funding.Redeem(ctx, p); err != nil { // want: funding
-		return fmt.Errorf("redeem: %w", err)
-	}
-	log.Println("redeemed")
-	return nil
-}
-
-func GoodRedeem(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
-	r, err := c.Funding.Redeem(ctx, p)
-	if err != nil {
-		return fmt.Errorf("redeem: %w", err)
-	}
-	if !r.Approved() {
-		return errors.New("declined")
-	}
-	return nil
 }
 
 // Reads only the ID of the result, which a decline does not have.

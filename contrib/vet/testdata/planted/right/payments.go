@@ -4,20 +4,15 @@ package right
 import (
 	"context"
 	"database/sql"
-	"encoding/csv"
 	"errors"
-	"fmt"
-	"io"
 	"log"
 	"log/slog"
-	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/avast/retry-go/v4"
 	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal/journalfile"
@@ -37,10 +32,8 @@ type Service struct {
 type Order struct {
 	ID     string
 	Key    string
-	Placed prepaid.Date
 	To     prepaid.AccountID
 	Amount prepaid.Amount
-	Pct    float64
 }
 
 func (o Order) Params() prepaid.TransferParams {
@@ -89,18 +82,6 @@ func (s *Service) Switch(ctx context.Context, o Order) string {
 		return "unknown"
 	}
 	return "refused"
-}
-
-func (s *Service) ByOutcome(ctx context.Context, o Order) string {
-	_, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params())
-	switch prepaid.OutcomeOf(err) {
-	case prepaid.OutcomeApplied:
-		return "paid"
-	case prepaid.OutcomeRejected:
-		return "open"
-	default:
-		return "again"
-	}
 }
 
 func (s *Service) AsType(ctx context.Context, o Order) time.Time {
@@ -152,32 +133,12 @@ func (s *Service) NewIDAfterRejected(ctx context.Context, o Order) (err error) {
 	return err
 }
 
-func (s *Service) HeaderKey(w http.ResponseWriter, r *http.Request) {
-	key := r.Header.Get("Idempotency-Key")
-	if key == "" {
-		http.Error(w, "key", 400)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
-	defer cancel()
-	if _, err := s.client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: prepaid.RequestID(key)}); err != nil {
-		s.fail(ctx, "pay", err)
-	}
-}
-
 func (s *Service) StoredUUID(ctx context.Context, o Order) error {
 	o.Key = uuid.NewString()
 	if _, err := s.db.ExecContext(ctx, "insert into orders values ($1,$2)", o.ID, o.Key); err != nil {
 		return err
 	}
 	_, err := s.client.Accounts.Transfer(ctx, "EA1", o.Params())
-	return err
-}
-
-func (s *Service) Day(ctx context.Context, o Order) error {
-	p := o.Params()
-	p.RequestID = prepaid.DeriveRequestID(o.Placed, "payout", o.ID)
-	_, err := s.client.Accounts.Transfer(ctx, "EA1", p)
 	return err
 }
 
@@ -199,28 +160,6 @@ func (s *Service) RowsLoop(ctx context.Context) error {
 		}
 	}
 	return rows.Err()
-}
-
-func (s *Service) CSV(ctx context.Context, r io.Reader) (errs []error) {
-	records := csv.NewReader(r)
-	for {
-		record, err := records.Read()
-		if err == io.EOF {
-			return errs
-		}
-		if err != nil {
-			return append(errs, err)
-		}
-		amount, err := prepaid.ParseAmount(record[1])
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		_, err = s.client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: amount, DestinationAccountID: prepaid.AccountID(record[0])})
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
 }
 
 func (s *Service) Two(ctx context.Context, o Order, fee prepaid.Amount) error {
@@ -249,23 +188,6 @@ func (s *Service) FundingNamed(ctx context.Context, p prepaid.RedeemFundingParam
 	return
 }
 
-func (s *Service) FundingGroup(ctx context.Context, ps []prepaid.RedeemFundingParams) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, p := range ps {
-		g.Go(func() error {
-			res, err := s.client.Funding.Redeem(ctx, p)
-			if err != nil {
-				return err
-			}
-			if res.Outcome != prepaid.FundingOutcomeApproved {
-				return fmt.Errorf("%s: %s", p.CorrelationID, res.Outcome)
-			}
-			return nil
-		})
-	}
-	return g.Wait()
-}
-
 func (s *Service) NotSent(ctx context.Context, p prepaid.RefundFundingParams) (res *prepaid.FundingResult, err error) {
 	err = retry.Do(func() error {
 		res, err = s.client.Funding.Refund(ctx, p)
@@ -291,13 +213,6 @@ func (s *Service) DB(ctx context.Context, o Order) error {
 	}
 	_, err = s.client.Accounts.Transfer(ctx, "EA1", o.Params())
 	return err
-}
-
-func (s *Service) First(ctx context.Context, id prepaid.AccountID) (*prepaid.Transaction, error) {
-	for t, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
-		return t, err
-	}
-	return nil, nil
 }
 
 func (s *Service) Joined(ctx context.Context, id prepaid.AccountID) (n int, all error) {
@@ -333,16 +248,6 @@ func (s *Service) Found(ctx context.Context, id prepaid.AccountID, want prepaid.
 		}
 	}
 	return false, failed
-}
-
-func (s *Service) Flag(ctx context.Context, id prepaid.AccountID) (n int, complete bool) {
-	for _, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
-		if err != nil {
-			return n, false
-		}
-		n++
-	}
-	return n, true
 }
 
 func (s *Service) JournalRun(ctx context.Context, j *journalfile.Journal, os []Order) error {

@@ -6,10 +6,8 @@ import (
 	"database/sql"
 	"log/slog"
 
-	"github.com/avast/retry-go/v4"
 	"github.com/cardprograms/prepaid"
 	"github.com/cenkalti/backoff/v5"
-	"github.com/google/uuid"
 )
 
 type PayoutService struct {
@@ -17,15 +15,12 @@ type PayoutService struct {
 	log    *slog.Logger
 	db     *sql.DB
 	source prepaid.AccountID
-	config prepaid.Config
-	secret prepaid.Secret
 }
 
 type Payout struct {
 	ID     string
 	To     prepaid.AccountID
 	Amount prepaid.Amount
-	Total  float64
 	Key    prepaid.RequestID
 }
 
@@ -57,17 +52,6 @@ func (s *PayoutService) GoodHelper(ctx context.Context, p Payout) error {
 		}
 		s.log.Warn("payout failed", "attempt", i, "err", err)
 	}
-	return err
-}
-
-func (s *PayoutService) newID(p Payout) prepaid.RequestID {
-	return prepaid.RequestID(p.ID + ":" + uuid.NewString()) // want: requestid
-}
-
-func (s *PayoutService) BadHelperID(ctx context.Context, p Payout) error {
-	params := s.params(p)
-	params.RequestID = s.newID(p)
-	_, err := s.client.Accounts.Transfer(ctx, s.source, params)
 	return err
 }
 
@@ -124,21 +108,6 @@ func (s *PayoutService) BadCollect(ctx context.Context, id prepaid.AccountID) []
 
 func (s *PayoutService) GoodCollect(ctx context.Context, id prepaid.AccountID) ([]*prepaid.Transaction, error) {
 	return prepaid.Collect(s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}), 1000)
-}
-
-func (s *PayoutService) BadRetryGo(ctx context.Context, p Payout) error {
-	return retry.Do(func() error { // want: retry
-		_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: p.Amount})
-		return err
-	}, retry.Attempts(5))
-}
-
-func (s *PayoutService) GoodRetryGo(ctx context.Context, id prepaid.AccountID) (acc *prepaid.AccountSummary, err error) {
-	err = retry.Do(func() error {
-		acc, err = s.client.Accounts.Summary(ctx, id)
-		return err
-	}, retry.Attempts(5))
-	return acc, err
 }
 
 func (s *PayoutService) BadBackoff(ctx context.Context, params prepaid.RedeemFundingParams) (*prepaid.FundingResult, error) {

@@ -4,41 +4,12 @@ package support
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/journal/journalfile"
 )
-
-// Mistake: plain loop.
-func redeemLoop(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
-	var last error
-	for i := 0; i < 5; i++ {
-		res, err := c.Funding.Redeem(ctx, p) // want: retry
-		if err == nil {
-			fmt.Println("outcome:", res.Outcome)
-			return nil
-		}
-		log.Printf("attempt %d: %v", i+1, err)
-		last = err
-		time.Sleep(time.Duration(i+1) * time.Second)
-	}
-	return last
-}
-
-func redeemLoopRight(ctx context.Context, c *prepaid.Client, ps []prepaid.RedeemFundingParams) error {
-	for i, p := range ps {
-		res, err := c.Funding.Redeem(ctx, p)
-		if err != nil {
-			return fmt.Errorf("redemption %d: %w", i, err)
-		}
-		fmt.Println("outcome:", res.Outcome)
-	}
-	return nil
-}
 
 // Mistake: server error only.
 func createServer(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {

@@ -1,9 +1,8 @@
-// Package worker: workers over a queue, and the store in PostgreSQL.
+// Package worker: workers, and a journal in a file.
 package worker
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"time"
@@ -12,59 +11,15 @@ import (
 	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
-type Msg struct {
-	Body []byte
-}
-
-func (m Msg) Ack()  {}
-func (m Msg) Nack() {}
-
 type Job struct {
-	ID      string
-	To      prepaid.AccountID
-	Amount  prepaid.Amount
-	Euros   float64
-	Attempt int
-	Day     prepaid.Date
+	ID     string
+	To     prepaid.AccountID
+	Amount prepaid.Amount
+	Day    prepaid.Date
 }
 
 type Worker struct {
 	client *prepaid.Client
-	queue  chan Msg
-	jobs   chan Job
-}
-
-// Nack puts the message back, and the next delivery pays under another ID: the ID is fresh per delivery.
-func (w *Worker) GoodDelivery(ctx context.Context) {
-	for m := range w.queue {
-		var j Job
-		if err := json.Unmarshal(m.Body, &j); err != nil {
-			m.Nack()
-			continue
-		}
-		_, err := w.client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: prepaid.RequestID("job-" + j.ID), Amount: j.Amount})
-		if err != nil {
-			slog.Error("job", "id", j.ID, "err", err)
-			m.Nack()
-			continue
-		}
-		m.Ack()
-	}
-}
-
-func (w *Worker) BadAck(ctx context.Context) {
-	for m := range w.queue {
-		var p prepaid.TransferParams
-		if err := json.Unmarshal(m.Body, &p); err != nil {
-			m.Nack()
-			continue
-		}
-		if _, err := w.client.Accounts.Transfer(ctx, "EA1", p); err != nil { // want: outcome
-			m.Nack()
-			continue
-		}
-		m.Ack()
-	}
 }
 
 func params(j Job, id prepaid.RequestID) prepaid.TransferParams {

@@ -13,8 +13,6 @@ type Ledger struct {
 	source prepaid.AccountID
 }
 
-func New(c *prepaid.Client, source prepaid.AccountID) *Ledger { return &Ledger{c, source} }
-
 // Move pays under the ID that it is given.
 func (l *Ledger) Move(ctx context.Context, id prepaid.RequestID, to prepaid.AccountID, amount prepaid.Amount) error {
 	_, err := l.client.Accounts.Transfer(ctx, l.source, prepaid.TransferParams{RequestID: id, DestinationAccountID: to, Amount: amount})

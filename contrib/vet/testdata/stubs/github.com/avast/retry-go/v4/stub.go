@@ -6,7 +6,6 @@ type (
 	Option        func()
 )
 
-func Do(f RetryableFunc, opts ...Option) error                                  { return nil }
-func DoWithData[T any](f func() (T, error), opts ...Option) (result T, _ error) { return result, nil }
-func Attempts(uint) Option                                                      { return nil }
-func RetryIf(func(error) bool) Option                                           { return nil }
+func Do(f RetryableFunc, opts ...Option) error { return nil }
+func Attempts(uint) Option                     { return nil }
+func RetryIf(func(error) bool) Option          { return nil }
