@@ -208,32 +208,38 @@ func TestMuteAccountStopsNoOther(t *testing.T) {
 // Payments that waited too long are given back, and fewer wait from then on. They are claimed again when the service is fast again.
 func TestServiceThatIsSlowForAWhile(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b, began, s := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}
-		var ids []prepaid.RequestID
-		for i := range 120 {
-			ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
-			s.odd[ids[i]] = func() {
-				if time.Since(began) < time.Minute {
-					time.Sleep(70 * time.Second)
+	for n, slow := range map[int]struct{ call, lasts time.Duration }{100: {70 * time.Second, time.Minute}, 1: {20 * time.Second, time.Hour}} {
+		synctest.Test(t, func(t *testing.T) {
+			b, began, s := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}
+			var ids []prepaid.RequestID
+			for i := range 120 {
+				ids = append(ids, prepaid.RequestID(fmt.Sprint(i)))
+				s.odd[ids[i]] = func() {
+					if time.Since(began) < slow.lasts {
+						time.Sleep(slow.call)
+					}
 				}
 			}
-		}
-		var given, recorded atomic.Int64
-		require.NoError(t, runs(t, b, s, 100, func(stop func()) journal.Trace {
-			time.AfterFunc(time.Hour, stop)
-			return journal.Trace{
-				GivenBack: func(prepaid.RequestID, error) { given.Add(1) },
-				Recorded: func(journal.Entry) {
-					if recorded.Add(1) == int64(len(ids)) {
-						stop()
-					}
-				},
-			}
-		}, ids...))
-		require.EqualValues(t, len(ids), recorded.Load())
-		require.NotZero(t, given.Load())
-	})
+			var given, recorded atomic.Int64
+			require.NoError(t, runs(t, b, s, n, func(stop func()) journal.Trace {
+				time.AfterFunc(time.Hour, stop)
+				return journal.Trace{
+					GivenBack: func(_ prepaid.RequestID, why error) {
+						assert.ErrorContains(t, why, "too much of the lease")
+						given.Add(1)
+					},
+					Recorded: func(journal.Entry) {
+						if recorded.Add(1) == int64(len(ids)) {
+							stop()
+						}
+					},
+				}
+			}, ids...))
+			require.EqualValues(t, len(ids), recorded.Load())
+			require.NotZero(t, given.Load())
+			require.Less(t, given.Load(), int64(200), "each claim would take as many again")
+		})
+	}
 }
 
 // Many payments of unknown outcome, each with its own due time, are sent faster than one address may send.
@@ -321,24 +327,28 @@ func (s *silent) Transfer(ctx context.Context, _ prepaid.AccountID, _ prepaid.Tr
 	return nil, ctx.Err()
 }
 
-// Errors say which limit was over.
+// Errors say which limit was over. After Grace, calls are cancelled, and their unknown outcomes are recorded.
 func TestErrorsNameTheLimit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &silent{broken: &broken{database: newDatabase(0)}}
-		s.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1)}))
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		var failed, sent []string
-		w := journal.Workers{N: 1, CallTimeout: time.Minute, Grace: time.Minute, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{
-			Failed: func(err error) { failed = append(failed, err.Error()) },
-			Sent:   func(_ journal.Entry, _ time.Duration, err error) { sent = append(sent, err.Error()) },
-		}}
-		require.NoError(t, w.Run(ctx, s, s))
-		require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
-		require.Len(t, sent, 1)
-		require.Contains(t, sent[0], "CallTimeout is over")
-	})
+	for grace, limit := range map[time.Duration]string{time.Minute: "CallTimeout is over", 10 * time.Second: "context canceled"} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := &silent{broken: &broken{database: newDatabase(0)}}, time.Now()
+			s.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1)}))
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			var failed, sent []string
+			w := journal.Workers{N: 1, CallTimeout: time.Minute, Grace: grace, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{
+				Failed: func(err error) { failed = append(failed, err.Error()) },
+				Sent:   func(_ journal.Entry, _ time.Duration, err error) { sent = append(sent, err.Error()) },
+			}}
+			require.NoError(t, w.Run(ctx, s, s))
+			require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
+			require.Len(t, sent, 1)
+			require.Contains(t, sent[0], limit)
+			require.Less(t, time.Since(began), grace+time.Minute+time.Second)
+			require.Equal(t, journal.StateUnknown, s.rows["a"].entry.State)
+		})
+	}
 }
 
 // The response to the first request is lost after the money moved. The second process receives a 404, which proves nothing about the
