@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -238,7 +239,10 @@ func TestStoreReturnsAWrongNumberOfResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 10)
-		runRude(t, &rude{short: true}, Trace{Failed: func(err error) { failed <- err }})
+		runRude(t, &rude{short: true}, Trace{
+			Failed:    func(err error) { failed <- err },
+			GivenBack: func(_ prepaid.RequestID, why error) { assert.ErrorIs(t, why, ErrNoParams) },
+		})
 		require.Len(t, failed, 4, "two claims, two records")
 		for range 4 {
 			require.ErrorIs(t, <-failed, errResults)

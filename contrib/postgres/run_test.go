@@ -2,7 +2,6 @@ package prepaidpg
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,121 +99,12 @@ func TestWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// When Run ends, it gives unsent payments back, and calls in progress end by themselves.
-func TestRunEndsInOrder(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	ids := s.add(10)
-	started, release := make(chan struct{}), make(chan struct{})
-	sender := &teller{reply: func(ctx context.Context, _ prepaid.RequestID, _ time.Time) error {
-		close(started)
-		<-release
-		return ctx.Err()
-	}}
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error)
-	var given atomic.Int64
-	go func() {
-		result <- s.Run(ctx, sender, Workers{N: 1, Claim: 5, Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
-			require.ErrorContains(t, why, "Run ends")
-			given.Add(1)
-		}}})
-	}()
-	<-started
-	cancel()
-	time.Sleep(20 * time.Millisecond)
-	close(release)
-	require.NoError(t, <-result)
-	require.Len(t, sender.sent, 1)
-	require.Positive(t, given.Load())
-	require.Equal(t, journal.StateDone, s.entry(sender.sent[0]).State)
-	require.Equal(t, "0", text(t, s.pool, "select count(sends_until)::text from prepaid.payments"), "nobody holds one")
-	require.Equal(t, "9", text(t, s.pool, "select count(*)::text from prepaid.payments where due <= now()"))
-	for _, id := range ids {
-		if id != sender.sent[0] {
-			e := s.entry(id)
-			require.Zero(t, e.Runs)
-			require.True(t, e.Began.IsZero())
-		}
-	}
-}
-
-// After Grace, calls are cancelled, and their known outcomes are recorded.
-func TestGrace(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	started := make(chan struct{})
-	sender := &teller{rest: time.Second}
-	sender.reply = func(ctx context.Context, _ prepaid.RequestID, _ time.Time) error {
-		close(started)
-		<-ctx.Done()
-		return sender.unknownNow()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error)
-	go func() { result <- s.Run(ctx, sender, Workers{Grace: 50 * time.Millisecond}) }()
-	<-started
-	cancel()
-	require.NoError(t, <-result)
-	e := s.entry(id)
-	require.Equal(t, journal.StateUnknown, e.State)
-	require.Equal(t, 1, e.Attempts)
-}
-
-// During slow calls fewer payments wait, so that most claimed ones are sent. Payments that waited too long are given back and sent
-// later.
-func TestSlowCalls(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.options.CallTimeout = time.Second
-	pace := startPace(t)
-	ids := s.add(60)
-	sender := &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
-		time.Sleep(60 * time.Millisecond)
-		return nil
-	}}
-	var given atomic.Int64
-	workers := Workers{N: 1, Claim: 60, Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
-		if strings.Contains(why.Error(), "too much of the lease") {
-			given.Add(1)
-		}
-	}}}
-	require.NoError(t, s.runUntil(sender, workers, s.are(journal.StateDone, ids...)))
-	if pace.slow(s.options.CallTimeout) && (len(sender.sent) > 60 || given.Load() >= 120) {
-		t.Skipf("too slow to tell: %d requests, %d given back", len(sender.sent), given.Load())
-	}
-	require.Len(t, sender.sent, 60, "each once")
-	require.Positive(t, given.Load())
-	require.Less(t, given.Load(), int64(120), "each claim would take all of them")
-}
-
-// If a worker cannot read a payment, it reports that, and others can send it.
-func TestWrongKey(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	options := testOptions(t)
-	var err error
-	options.Seal, err = journal.NewAEAD(append(make([]byte, 31), 1))
-	require.NoError(t, err)
-	wrong, err := Open(t.Context(), s.pool, options)
-	require.NoError(t, err)
-	var given atomic.Int64
-	sender := &teller{}
-	require.NoError(t, testStore{wrong, t}.runUntil(sender, Workers{Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
-		require.ErrorIs(t, why, journal.ErrKey)
-		given.Add(1)
-	}}}, func() bool { return given.Load() > 0 }))
-	require.Empty(t, sender.sent)
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
-}
-
 func TestRunChecks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
+	s.options.CallTimeout = 1
 	err := s.Run(t.Context(), nil, Workers{N: -1, Claim: 1001, Grace: -1})
 	var invalid *prepaid.ValidationError
 	require.ErrorAs(t, err, &invalid)
-	require.Len(t, invalid.Faults, 4)
+	require.Len(t, invalid.Faults, 5)
 }

@@ -229,23 +229,32 @@ func TestSlowService(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		n, payments int
-		slow, until time.Duration
-		given       bool
-	}{{100, 120, 70 * time.Second, time.Minute, true}, {1, 60, 2500 * time.Millisecond, time.Hour, false}} {
+		call, lasts time.Duration
+		least, most int64 // payments given back
+	}{{100, 120, 70 * time.Second, time.Minute, 1, 120}, {1, 120, 20 * time.Second, time.Hour, 1, 200}, {1, 60, 2500 * time.Millisecond, time.Hour, 0, 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			b, began, s, ids := &broken{database: newDatabase(0)}, time.Now(), teller{odd: map[prepaid.RequestID]func(){}}, numbered(c.payments)
 			for _, id := range ids {
 				s.odd[id] = func() {
-					if time.Since(began) < c.until {
-						time.Sleep(c.slow)
+					if time.Since(began) < c.lasts {
+						time.Sleep(c.call)
 					}
 				}
 			}
-			var given atomic.Bool
+			var given atomic.Int64
 			require.NoError(t, runs(t, b, s, c.n, func(stop func()) journal.Trace {
-				return journal.Trace{GivenBack: func(prepaid.RequestID, error) { given.Store(true) }, Recorded: after(c.payments, stop)}
+				time.AfterFunc(time.Hour, stop)
+				return journal.Trace{
+					GivenBack: func(_ prepaid.RequestID, why error) {
+						assert.ErrorContains(t, why, "too much of the lease")
+						given.Add(1)
+					},
+					Recorded: after(c.payments, stop),
+				}
 			}, ids...))
-			require.Equal(t, c.given, given.Load())
+			require.Less(t, time.Since(began), time.Hour, "all are paid")
+			require.GreaterOrEqual(t, given.Load(), c.least)
+			require.LessOrEqual(t, given.Load(), c.most, "each claim would take as many again")
 		})
 	}
 }
@@ -353,24 +362,28 @@ func (s *silent) Transfer(ctx context.Context, _ prepaid.AccountID, _ prepaid.Tr
 	return nil, ctx.Err()
 }
 
-// Errors say which limit was over.
+// Errors say which limit was over. After Grace, calls are cancelled, and their unknown outcomes are recorded.
 func TestErrorsNameTheLimit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &silent{broken: &broken{database: newDatabase(0)}}
-		s.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1)}))
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		var failed, sent []string
-		w := journal.Workers{N: 1, CallTimeout: time.Minute, Grace: time.Minute, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{
-			Failed: func(err error) { failed = append(failed, err.Error()) },
-			Sent:   func(_ journal.Entry, _ time.Duration, err error) { sent = append(sent, err.Error()) },
-		}}
-		require.NoError(t, w.Run(ctx, s, s))
-		require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
-		require.Len(t, sent, 1)
-		require.Contains(t, sent[0], "CallTimeout is over")
-	})
+	for grace, limit := range map[time.Duration]string{time.Minute: "CallTimeout is over", 10 * time.Second: "context canceled"} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := &silent{broken: &broken{database: newDatabase(0)}}, time.Now()
+			s.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1)}))
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			var failed, sent []string
+			w := journal.Workers{N: 1, CallTimeout: time.Minute, Grace: grace, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{
+				Failed: func(err error) { failed = append(failed, err.Error()) },
+				Sent:   func(_ journal.Entry, _ time.Duration, err error) { sent = append(sent, err.Error()) },
+			}}
+			require.NoError(t, w.Run(ctx, s, s))
+			require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
+			require.Len(t, sent, 1)
+			require.Contains(t, sent[0], limit)
+			require.Less(t, time.Since(began), grace+time.Minute+time.Second)
+			require.Equal(t, journal.StateUnknown, s.rows["a"].entry.State)
+		})
+	}
 }
 
 // The response to the first request is lost after the money moved. The second process receives a 404, which proves nothing about the
