@@ -80,16 +80,15 @@ func (r *work) claimAll(ctx context.Context, n int) (claimed int, starved bool, 
 	for part := range slices.Chunk(make([]struct{}, n), r.Claim) {
 		claims.Go(func() {
 			list, failure := r.claimSome(ctx, len(part))
-			none := len(r.queue) == 0
+			mu.Lock()
+			defer mu.Unlock()
+			claimed, starved, err = claimed+len(list), starved || len(r.queue) == 0, cmp.Or(err, failure)
 			if len(list) > 0 {
 				r.Trace.Claimed(len(list))
 			}
 			for _, h := range list {
 				r.queue <- h // has a place: see room
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			claimed, starved, err = claimed+len(list), starved || none, cmp.Or(err, failure)
 		})
 	}
 	claims.Wait()

@@ -104,6 +104,20 @@ func TestIdleClaimUnderALongTransaction(t *testing.T) {
 	require.Less(t, bounded, whole/20)
 }
 
+// What a claim of the whole index saw is not forgotten because another claim ends later.
+func TestClaimsAtTheSameTimeKeepTheHorizon(t *testing.T) {
+	t.Parallel()
+	h, now := &horizon{}, time.Now()
+	_, whole := h.from(time.Time{})
+	_, other := h.from(time.Time{})
+	h.saw(whole, now.Add(-time.Hour))
+	h.saw(other, now)
+	require.Equal(t, now.Add(-time.Hour), h.first)
+	_, next := h.from(time.Time{})
+	h.saw(next, now)
+	require.Equal(t, now, h.first)
+}
+
 // claimReads returns how many pages a claim reads.
 func (s testStore) claimReads() int {
 	s.t.Helper()

@@ -131,6 +131,21 @@ func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 	}
 }
 
+// If Settled commits its transaction with a statement of its own, calls are repeated, but none is lost.
+func TestSettledCommits(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.exec("create table books (request_id text)")
+	s.add(5)
+	s.exec("update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now()")
+	settleDue(t, s.Store, Workers{Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+		_, err := tx.Exec(ctx, "commit")
+		return errors.Join(writeTestBooks(ctx, tx, e), err)
+	}})
+	require.Equal(t, "0", text(t, s.pool, `select count(*)::text from prepaid.payments where hook_due is null
+		and request_id not in (select request_id from books)`))
+}
+
 // If Settled fails, panics, breaks its transaction or tries to end it, the outcome is recorded, and Settled is called again. Other
 // calls do not wait, even if the error appears only at the commit.
 func TestSettledFails(t *testing.T) {
