@@ -170,15 +170,27 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 func TestEnqueueBatchStopsReading(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
+	_, err := s.batch(payroll("a", 500))
+	require.NoError(t, err)
 	read := 0
-	_, err := s.batch(func(yield func(journal.Payment, error) bool) {
-		for yield(journal.Payment{}, nil) {
-			read++
-		}
-	})
-	refused, ok := errors.AsType[*BatchError](err)
-	require.True(t, ok)
-	require.Len(t, refused.Faults, 100)
+	for _, batch := range []iter.Seq2[journal.Payment, error]{
+		func(yield func(journal.Payment, error) bool) {
+			for yield(journal.Payment{}, nil) {
+				read++
+			}
+		},
+		func(yield func(journal.Payment, error) bool) { // the faults of one statement
+			for p := range payroll("a", 500) {
+				p.Account = "another"
+				yield(p, nil)
+			}
+		},
+	} {
+		_, err = s.batch(batch)
+		refused, ok := errors.AsType[*BatchError](err)
+		require.True(t, ok)
+		require.Len(t, refused.Faults, 100)
+	}
 	require.Equal(t, 99, read)
 }
 

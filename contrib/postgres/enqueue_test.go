@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -107,10 +108,12 @@ func TestEnqueueAtTheSameTime(t *testing.T) {
 		commit  bool
 		amount  int64
 		changed bool
+		level   pgx.TxIsoLevel
 	}{
-		"same":        {commit: true, amount: 1000},
-		"other":       {commit: true, amount: 7, changed: true},
-		"rolled back": {amount: 7},
+		"same":         {commit: true, amount: 1000},
+		"serializable": {commit: true, amount: 1000, level: pgx.Serializable},
+		"other":        {commit: true, amount: 7, changed: true},
+		"rolled back":  {amount: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +127,12 @@ func TestEnqueueAtTheSameTime(t *testing.T) {
 			second.Amount = prepaid.Cents(test.amount)
 			result := make(chan error, 1)
 			go func() {
-				result <- s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, "EA1", second) })
+				add := func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, "EA1", second) }
+				err := pgx.BeginTxFunc(t.Context(), s.pool, pgx.TxOptions{IsoLevel: test.level}, add)
+				if failed, ok := errors.AsType[*pgconn.PgError](err); ok && failed.Code == "40001" {
+					err = s.in(add)
+				}
+				result <- err
 			}()
 			require.Eventually(t, func() bool {
 				var waiting bool

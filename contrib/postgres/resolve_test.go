@@ -155,3 +155,20 @@ func TestStatsAllWaiting(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 }
+
+// A payment waits since it was enqueued, also after it was given back. Its outcome is unknown since its first attempt, not its last.
+func TestStatsAges(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := s.add(2)
+	s.exec("update prepaid.payments set state = 'not_sent', enqueued = now() - interval '5 hours' where request_id = $1", ids[0])
+	s.exec(`update prepaid.payments set state = 'unknown', began = now() - interval '10 hours', first_sent = now() - interval '10 hours',
+		last_sent = now() - interval '1 minute', runs = 100, due = now() + interval '1 minute' where request_id = $1`, ids[1])
+	for range 2 {
+		stats, err := s.Stats(t.Context())
+		require.NoError(t, err)
+		require.InDelta(t, 5*time.Hour, stats.OldestQueued, float64(time.Minute))
+		require.InDelta(t, 10*time.Hour, stats.OldestUnknown, float64(time.Minute))
+		s.exec("update prepaid.payments set due = null, review = 'too_old' where state = 'unknown'")
+	}
+}

@@ -108,3 +108,30 @@ func TestRunChecks(t *testing.T) {
 	require.ErrorAs(t, err, &invalid)
 	require.Len(t, invalid.Faults, 5)
 }
+
+// enqueueOld adds a payment whose request ID is too old for Enqueue.
+func (s testStore) enqueueOld(params prepaid.TransferParams) {
+	e, err := journal.NewEntry(s.options.DigestKey, "EA1", params)
+	require.NoError(s.t, err)
+	sealed, err := e.Seal(s.options.Seal, params)
+	require.NoError(s.t, err)
+	s.exec(`insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due)
+		values ($1, $2, $3, $4::text::numeric, decode($5, 'hex'), decode($6, 'hex'), $7, 'queued', now())`, e.RequestID, e.Operation, e.AccountID, e.Amount.String(), e.Destination, e.Params, sealed)
+}
+
+// When the request ID of an unreadable payment becomes too old, a person must decide.
+func TestUnreadablePaymentIsForAPersonWhenTooOld(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	params := transfer("old")
+	params.RequestID = "20260901-7064-8000-8000-000000000001"
+	s.enqueueOld(params)
+	other, err := journal.NewAEAD(append(make([]byte, 31), 1))
+	require.NoError(t, err)
+	s.options.Seal = other
+	require.NoError(t, s.runUntil(&teller{}, Workers{}, s.are(journal.StateUnknown, params.RequestID)))
+	stats, err := s.Stats(t.Context())
+	require.NoError(t, err)
+	t.Logf("%+v", stats)
+	require.Equal(t, 1, stats.Waiting)
+}

@@ -90,13 +90,14 @@ func TestSettingsAndModes(t *testing.T) {
 	for _, test := range []struct{ mode, style string }{
 		{"exec", "ISO"}, {"exec", "SQL, DMY"}, {"exec", "German"}, {"exec", "Postgres, MDY"},
 		{"simple_protocol", "ISO"}, {"simple_protocol", "SQL, DMY"}, {"simple_protocol", "German"}, {"simple_protocol", "Postgres, MDY"},
-		{"cache_statement", "German"}, {"cache_describe", "German"}, {"describe_exec", "German"},
+		{"cache_statement", "German"}, {"cache_describe", "German"}, {"describe_exec", "German"}, {"cache_statement&pool_max_conns=1", "German"},
 	} {
 		t.Run(test.mode+" "+test.style, func(t *testing.T) {
 			t.Parallel()
 			direct := newPool(t)
 			for name, value := range map[string]string{
 				"DateStyle": test.style, "bytea_output": "escape", "IntervalStyle": "sql_standard", "TimeZone": "<odd>-05:53", "extra_float_digits": "-15",
+				"default_transaction_isolation": "serializable", "synchronous_commit": "off", "lock_timeout": "5s",
 			} {
 				_, err := direct.Exec(t.Context(), "alter database "+direct.Config().ConnConfig.Database+" set "+name+" = '"+value+"'")
 				require.NoError(t, err)

@@ -1,7 +1,11 @@
 package prepaidredis
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -150,5 +154,62 @@ func TestClaimsRefuse(t *testing.T) {
 		invalid, ok := err.(*prepaid.ValidationError)
 		require.True(t, ok, "%v", err)
 		require.NotContains(t, invalid.Error(), "SECRET")
+	}
+}
+
+// claimVariable makes the test binary a program that claims an ID in the Redis at that address, and holds it.
+const claimVariable = "PREPAID_TEST_CLAIM"
+
+const (
+	heldID    = "h/1"
+	heldLease = 400 * time.Millisecond
+)
+
+func holdClaim(address string) int {
+	store, err := NewClaims(newClient(address), "x:", webhook.ClaimOptions{})
+	if err != nil {
+		return 2
+	}
+	claim, err := store.Claim(context.Background(), heldID, heldLease)
+	if err != nil {
+		return 2
+	}
+	fmt.Println(claim.State())
+	time.Sleep(time.Minute)
+	return 0
+}
+
+// If a replica is killed at work, another gets its message after the lease.
+func TestClaimOfAKilledReplica(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	holder := exec.Command(program)
+	holder.Env = append(os.Environ(), claimVariable+"="+s.address)
+	out, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	began := time.Now()
+	require.NoError(t, holder.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "won\n", line)
+	require.NoError(t, holder.Process.Kill())
+	require.Error(t, holder.Wait())
+	store := newClaimStore(t, s, webhook.ClaimOptions{Timeout: time.Minute})
+	for waited := false; ; waited = true {
+		claim, err := store.Claim(t.Context(), heldID, time.Minute)
+		require.NoError(t, err)
+		if claim.State() == webhook.ClaimWon {
+			require.GreaterOrEqual(t, time.Since(began), heldLease)
+			require.NoError(t, claim.Done(t.Context()))
+			if !waited {
+				t.Skip("too slow to tell: the lease was over before the replica was killed")
+			}
+			return
+		}
+		require.Equal(t, webhook.ClaimInFlight, claim.State())
+		require.Less(t, time.Since(began), time.Minute)
+		time.Sleep(10 * time.Millisecond)
 	}
 }
