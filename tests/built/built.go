@@ -80,16 +80,6 @@ func Run(t testing.TB, command *exec.Cmd) (code int, out, errOut string) {
 	return command.ProcessState.ExitCode(), r.Out.String(), r.ErrOut.String()
 }
 
-// Await waits for an event that the program causes.
-func (r *Running) Await(event <-chan struct{}) {
-	r.t.Helper()
-	select {
-	case <-event:
-	case <-r.ended:
-		require.Fail(r.t, "the program has ended", "%s%s", &r.Out, &r.ErrOut)
-	}
-}
-
 // Says waits until the program has printed a text.
 func (r *Running) Says(text string) {
 	r.t.Helper()
