@@ -230,23 +230,3 @@ func TestSettledFails(t *testing.T) {
 		})
 	}
 }
-
-// Run itself calls Settled again.
-func TestSettledIsCalledLater(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.exec("create table books (request_id text)")
-	id := s.add(1)[0]
-	var calls atomic.Int64
-	workers := Workers{Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
-		if calls.Add(1) == 1 {
-			return errors.New("once")
-		}
-		return writeTestBooks(ctx, tx, e)
-	}}
-	require.NoError(t, s.runUntil(&teller{}, workers, func() bool {
-		return text(t, s.pool, "select count(*)::text from books") == "1"
-	}))
-	require.EqualValues(t, 2, calls.Load())
-	require.Equal(t, journal.StateDone, s.entry(id).State)
-}
