@@ -97,7 +97,7 @@ func TestSettingsAndModes(t *testing.T) {
 			direct := newPool(t)
 			for name, value := range map[string]string{
 				"DateStyle": test.style, "bytea_output": "escape", "IntervalStyle": "sql_standard", "TimeZone": "<odd>-05:53", "extra_float_digits": "-15",
-				"default_transaction_isolation": "serializable", "synchronous_commit": "off", "lock_timeout": "5s",
+				"default_transaction_isolation": "serializable", "synchronous_commit": "off",
 			} {
 				_, err := direct.Exec(t.Context(), "alter database "+direct.Config().ConnConfig.Database+" set "+name+" = '"+value+"'")
 				require.NoError(t, err)

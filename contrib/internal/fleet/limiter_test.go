@@ -118,25 +118,6 @@ func limitHolds(t *testing.T, s *memory) {
 	require.Greater(t, len(seen.arrived), 300)
 }
 
-// Slots that rest in one replica reach another.
-func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
-	virtually(t, func(t *testing.T, s *memory) {
-		one, two := newLimiter(t, s.Open(t, "limit"), quick()), newLimiter(t, s.Open(t, "limit"), quick())
-		for range 40 {
-			use(t, one)
-		}
-		require.Greater(t, one.Status().Slots, 20) // on a busy machine some have rested and are reused
-		for range 40 {                             // not before one replica's slots have rested
-			use(t, two)
-		}
-		require.Eventually(t, func() bool { return one.Status().Slots == 0 }, 2*time.Second, 5*time.Millisecond)
-		status := two.Status()
-		require.True(t, status.Shared)
-		require.NoError(t, status.Err)
-		require.Equal(t, 2, status.Replicas)
-	})
-}
-
 // A leaving replica hands over all its slots, and refuses waiting calls.
 func TestLimiterClose(t *testing.T) {
 	virtually(t, func(t *testing.T, s *memory) {

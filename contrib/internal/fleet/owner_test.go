@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -20,10 +19,6 @@ func newAlone() *owner {
 	l := newOwner(withDefaults(Options{Allowance: 100, Replicas: 4}), func() {})
 	l.fail(l.report())
 	return l
-}
-
-func lanes() []ratelimit.Lane {
-	return []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 }
 
 // exchanged completes an exchange that took no time.
@@ -219,39 +214,6 @@ func TestOwnerAnswerThatCameLate(t *testing.T) {
 		require.Equal(t, 22, owned(l))
 		l.finish(l.report(), Grant{Granted: -1})
 		require.Equal(t, 2, owned(l))
-	})
-}
-
-// With or without the pool, no window has more requests than owned slots.
-func TestOwnerInAnyWindow(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newAlone()
-		r := l.report()
-		l.finish(r, Grant{Granted: 48, Allot: 50, Replicas: 2})
-		l.fail(r)
-		var arrivals []time.Time
-		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
-			s, err := l.Acquire(t.Context(), lanes()[rand.N(LaneCount)])
-			require.NoError(t, err)
-			time.Sleep(rand.N(20 * time.Millisecond))
-			arrivals = append(arrivals, time.Now())
-			time.Sleep(rand.N(20 * time.Millisecond))
-			s.Release(sent)
-		}
-		most := 0
-		for i := range arrivals {
-			n := 0
-			for j := i; j < len(arrivals) && arrivals[j].Sub(arrivals[i]) < l.options.Window; j++ {
-				n++
-			}
-			most = max(most, n)
-			if arrivals[i].After(arrivals[0].Add(l.options.Lease + l.options.Window)) {
-				require.LessOrEqual(t, n, 25)
-			}
-		}
-		require.LessOrEqual(t, most, 50)
-		require.Greater(t, len(arrivals), 220)
 	})
 }
 
