@@ -139,10 +139,13 @@ const keeps = 3
 // at the end of its lease.
 func (s *suite) times(lease time.Duration) (enough bool) {
 	began := time.Now()
-	late := s.claim(s.one, "h/late", lease, webhook.ClaimWon)
+	var late []webhook.Claim
+	for i := range 6 {
+		late = append(late, s.claim(s.one, lateID(i), lease, webhook.ClaimWon))
+	}
 	handled := s.claim(s.one, "h/handled", lease, webhook.ClaimWon)
 	err := handled.Done(s.Context())
-	held, failed := s.two.Claim(s.Context(), "h/late", long)
+	held, failed := s.two.Claim(s.Context(), lateID(0), long)
 	if failed != nil {
 		s.failf("Claim: %v", failed)
 	}
@@ -156,28 +159,42 @@ func (s *suite) times(lease time.Duration) (enough bool) {
 	done := time.Now()
 	time.Sleep(lease + lease/4)
 
-	s.lost(late)
-	holder := s.claim(s.two, "h/late", long, webhook.ClaimWon)
-	s.lost(late)
-	s.claim(s.one, "h/late", long, webhook.ClaimInFlight)
-	s.settles(holder.Done(s.Context()))
-	s.lost(late)
+	for i, claim := range late { // one call for each claim: a claim may remember that it has been called
+		settle, next := claim.Done, webhook.ClaimWon
+		if i%2 == 1 {
+			settle = claim.Release
+		}
+		if i > 1 {
+			holder := s.claim(s.two, lateID(i), long, webhook.ClaimWon)
+			if next = webhook.ClaimInFlight; i > 3 {
+				s.settles(holder.Done(s.Context()))
+			}
+		}
+		if err := settle(s.Context()); !errors.Is(err, webhook.ErrClaimLost) {
+			s.failf("Done or Release after the lease returns %v, not ErrClaimLost", err)
+		}
+		if i < 4 {
+			s.claim(s.one, lateID(i), long, next)
+		}
+	}
 	kept, failed := s.two.Claim(s.Context(), "h/handled", long)
-	late, lateFailed := s.one.Claim(s.Context(), "h/late", long)
-	if err := errors.Join(failed, lateFailed); err != nil {
+	last, lastFailed := s.one.Claim(s.Context(), lateID(5), long)
+	if err := errors.Join(failed, lastFailed); err != nil {
 		s.failf("Claim: %v", err)
 	}
 	if time.Since(began) >= keeps*lease {
 		return false
 	}
-	if kept.State() != webhook.ClaimDone || late.State() != webhook.ClaimDone {
-		s.failf("the claims of handled IDs are %v and %v after their lease", kept.State(), late.State())
+	if kept.State() != webhook.ClaimDone || last.State() != webhook.ClaimDone {
+		s.failf("the claims of handled IDs are %v and %v after their lease", kept.State(), last.State())
 	}
 
 	time.Sleep(time.Until(done.Add(keeps*lease + lease/4)))
 	s.claim(s.two, "h/handled", long, webhook.ClaimWon)
 	return true
 }
+
+func lateID(i int) string { return fmt.Sprintf("h/late%d", i) }
 
 func (s *suite) contexts() {
 	over, cancel := context.WithCancel(s.Context())
